@@ -1,0 +1,261 @@
+//! Where records of streams are kept: one trait, an in-memory model of it, and SQLite.
+//!
+//! Responsible for durability, ownership (leases with epochs, rule 9) and what `checkpoint` shows and changes.
+//! Knows nothing of SSE, of the network or of when a cursor should move.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::consumer::id::{EventId, StreamName};
+use crate::consumer::record::{Commit, Epoch, Gap, Key, Record};
+use crate::consumer::time::Timestamp;
+
+/// Which command moves a cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mover {
+    /// `tail`: may be taken over, may not continue what a script reads (rules 9 and 10).
+    Tail,
+    /// `resume`.
+    Resume,
+    /// `checkpoint set`, `reset --to-lagging` or `import`.
+    Set,
+}
+
+/// A process that may own streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its process id.
+    pub pid: u32,
+    /// The host's name.
+    pub host: String,
+    /// What tells this boot of this host from others; empty if unknown.
+    pub boot: String,
+    /// What tells this process from a later one of the same pid (its start time in clock ticks); 0 if unknown.
+    pub started: u64,
+}
+
+/// Who owns a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process.
+    pub process: Process,
+    /// By which command.
+    pub mover: Mover,
+    /// Since when.
+    pub since: Timestamp,
+    /// Until when, unless renewed.
+    pub expires_at: Timestamp,
+}
+
+/// What a `tail` or `resume` says when it wants to own a stream.
+#[derive(Clone, Debug)]
+pub struct Acquire {
+    /// The stream.
+    pub stream: StreamName,
+    /// Who wants it.
+    pub process: Process,
+    /// `Tail` or `Resume`.
+    pub mover: Mover,
+    /// The URL, redacted, for `checkpoint show`.
+    pub url: String,
+    /// The replay window in force, for `checkpoint show`.
+    pub window: Duration,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// The answer to [`Acquire`].
+#[derive(Debug)]
+pub enum Acquired {
+    /// The stream is owned under this epoch.
+    Owned(Box<Owned>),
+    /// A living process owns it, and it cannot be taken over.
+    Busy(Holder),
+    /// A `tail` asked, and the stored cursor was last moved by something else (rule 10).
+    Reserved(Mover),
+}
+
+/// A stream that is owned.
+#[derive(Debug)]
+pub struct Owned {
+    /// The generation of the ownership: goes with every write.
+    pub epoch: Epoch,
+    /// All that is stored.
+    pub record: Record,
+    /// The highest gap number that the stream ever had; 0 if none.
+    pub last_gap_number: u64,
+    /// The secret of this stream's keys (rule 7), random when the stream is first seen.
+    pub key_seed: [u8; 32],
+    /// Who was fenced off by taking over, if anybody.
+    pub taken_from: Option<Holder>,
+    /// The redacted URL stored before this one, where it differs.
+    pub previous_url: Option<String>,
+}
+
+/// How long a lease lasts without being renewed.
+pub const LEASE: Duration = Duration::from_secs(15);
+
+/// One stream, as `checkpoint list` and `show` tell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The stream.
+    pub stream: StreamName,
+    /// Its cursors.
+    pub latest: Option<EventId>,
+    /// See `latest`.
+    pub lagging: Option<EventId>,
+    /// When `latest` last moved.
+    pub latest_at: Option<Timestamp>,
+    /// When the id of `lagging` was delivered.
+    pub lagging_at: Option<Timestamp>,
+    /// The replay window of the last run.
+    pub window: Duration,
+    /// All gaps, oldest first (the newest 1,000 are kept).
+    pub gaps: Vec<Gap>,
+    /// The living owner.
+    pub owner: Option<Holder>,
+    /// The redacted URL.
+    pub url: Option<String>,
+    /// How the last run ended, in words.
+    pub last_end: Option<String>,
+    /// Who moved the cursor last.
+    pub moved_by: Option<Mover>,
+}
+
+/// What `checkpoint set` and `import` write (rule 11: a new record).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCursors {
+    /// `latest`.
+    pub latest: EventId,
+    /// `lagging`; as `latest` if not given.
+    pub lagging: Option<EventId>,
+    /// The replay window, where the source of an import had one.
+    pub window: Option<Duration>,
+    /// The redacted URL, where the source of an import had one.
+    pub url: Option<String>,
+}
+
+/// What [`Store::edit`] does to a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// New cursors in a new record.
+    Set(NewCursors),
+    /// Forget the stream whole. (The epoch is remembered, so that a fenced owner stays fenced.)
+    Forget,
+    /// `latest` back to `lagging`, in a new record.
+    ToLagging,
+}
+
+/// Why a store did not do what was asked.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The write carried an older epoch. Nothing was changed.
+    Fenced {
+        /// The owner now, if there is one.
+        holder: Option<Holder>,
+    },
+    /// A living process owns the stream.
+    Busy(Holder),
+    /// The store has no such stream.
+    UnknownStream,
+    /// The stream has no cursor to do this with.
+    NoCursor,
+    /// The file was written by a newer version.
+    NewerSchema {
+        /// The version in the file.
+        found: u32,
+        /// The newest that this build reads.
+        known: u32,
+    },
+    /// The file is not a database, or a damaged one.
+    Corrupt(String),
+    /// Anything else: cannot be opened, read-only, locked, full.
+    Failed(String),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fenced { .. } => f.write_str("another process owns the stream now"),
+            Self::Busy(holder) => {
+                write!(f, "the stream is in use by pid {} on {}", holder.process.pid, holder.process.host)
+            }
+            Self::UnknownStream => f.write_str("nothing is stored of the stream"),
+            Self::NoCursor => f.write_str("the stream has no stored cursor"),
+            Self::NewerSchema { found, known } => {
+                write!(f, "its schema is version {found}, this build knows {known} at most")
+            }
+            Self::Corrupt(detail) => write!(f, "it is damaged or not a database: {detail}"),
+            Self::Failed(detail) => f.write_str(detail),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// A place for records. Every method is one transaction: it happens whole or not at all.
+pub trait Store: Send {
+    /// Asks for a stream: takes the lease, makes the stream's row where there is none, loads the record.
+    ///
+    /// A holder whose lease has expired, or that is a dead process of this host, owns nothing. `Resume` takes over
+    /// from a living `Tail`. `Tail` gets [`Acquired::Busy`] from any living holder and [`Acquired::Reserved`] if the
+    /// stored cursor was last moved by anything but a `Tail`.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store cannot be used.
+    fn acquire(&mut self, request: &Acquire) -> Result<Acquired, StoreError>;
+
+    /// Applies one change under an epoch.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if the epoch is not the stream's current one; nothing is changed then.
+    fn commit(&mut self, stream: &StreamName, epoch: Epoch, commit: &Commit) -> Result<(), StoreError>;
+
+    /// All keys from sequence number `from` on, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`] if they cannot be read.
+    fn keys(&mut self, stream: &StreamName, from: u64) -> Result<Vec<Key>, StoreError>;
+
+    /// Extends the lease to `now` plus [`LEASE`].
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if the epoch is not the stream's current one.
+    fn renew(&mut self, stream: &StreamName, epoch: Epoch, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Gives the lease back and notes how the run ended.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if the epoch is not the stream's current one.
+    fn release(&mut self, stream: &StreamName, epoch: Epoch, last_end: &str) -> Result<(), StoreError>;
+
+    /// All streams, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`] if they cannot be read.
+    fn list(&mut self, now: Timestamp) -> Result<Vec<Summary>, StoreError>;
+
+    /// One stream; `None` if nothing is stored of it.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be read.
+    fn show(&mut self, stream: &StreamName, now: Timestamp) -> Result<Option<Summary>, StoreError>;
+
+    /// The stored record without owning it, with its key seed, for `replay`; `None` if nothing is stored.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be read.
+    fn peek(&mut self, stream: &StreamName) -> Result<Option<Record>, StoreError>;
+
+    /// Changes a stream from outside. With `force` a living owner is fenced off (the epoch moves), without it refused.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`], [`StoreError::UnknownStream`] (but for `Set`), [`StoreError::NoCursor`].
+    fn edit(&mut self, stream: &StreamName, edit: &Edit, force: bool, now: Timestamp) -> Result<(), StoreError>;
+
+    /// Checks the whole store; one sentence for each thing that is not as it must be.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be read at all.
+    fn verify(&mut self) -> Result<Vec<String>, StoreError>;
+}
