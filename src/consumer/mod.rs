@@ -3,8 +3,13 @@
 //! No IO, no clock, no runtime: `now` and randomness are arguments, so a whole life of drops, crashes and
 //! reconnections runs as a test in microseconds.
 
+pub mod backoff;
+pub mod compare;
 pub mod delivery;
+pub mod drop_notice;
 pub mod id;
+pub mod idle;
+pub mod pointer;
 pub mod ports;
 pub mod record;
 pub mod time;
