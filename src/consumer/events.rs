@@ -96,8 +96,7 @@ impl Consumer {
     fn key(&mut self, event: &Incoming<'_>, own: Option<&str>, id: Option<&str>) -> Option<Key> {
         let placed = self.link.id_line || id.is_some() || !self.link.dispatched.is_empty();
         placed.then(|| {
-            let identity =
-                Identity { in_force: &self.link.dispatched, own, event: event.event, data: event.data };
+            let identity = Identity { in_force: &self.link.dispatched, own, event: event.event, data: event.data };
             self.keyer.key(&identity)
         })
     }
@@ -222,11 +221,7 @@ impl Consumer {
 
     /// The event has a comparable id beyond `id`.
     fn is_beyond(arrival: &Arrival<'_>, id: Option<&EventId>) -> bool {
-        arrival
-            .own
-            .zip(id)
-            .and_then(|(own, id)| compare(own, id.as_str()))
-            .is_some_and(Ordering::is_gt)
+        arrival.own.zip(id).and_then(|(own, id)| compare(own, id.as_str())).is_some_and(Ordering::is_gt)
     }
 
     /// Between `newest` and the far side (rule 5).

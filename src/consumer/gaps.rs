@@ -26,9 +26,7 @@ impl Consumer {
         let notice = Notice { dropped: count, ..Notice::new(NoticeKind::DropNotice, text) };
         self.outgoing.push(Outgoing::Notice(notice));
         let tail_without_recovery = !self.options.reconnect && self.options.follow == Follow::Tail;
-        if self.options.on_drop == OnDrop::Warn
-            || (tail_without_recovery && self.options.on_drop == OnDrop::Recover)
-        {
+        if self.options.on_drop == OnDrop::Warn || (tail_without_recovery && self.options.on_drop == OnDrop::Recover) {
             self.ignore_gap(text, count, now);
             return Next::Go;
         }

@@ -65,10 +65,8 @@ impl Keyer {
             }
             Dedupe::Event | Dedupe::None => {}
         }
-        let base = self.hash(
-            b'e',
-            &[identity.in_force.as_bytes(), identity.event.as_bytes(), identity.data.as_bytes()],
-        );
+        let base =
+            self.hash(b'e', &[identity.in_force.as_bytes(), identity.event.as_bytes(), identity.data.as_bytes()]);
         base.wrapping_add(u128::from(self.occurrences.count(base)))
     }
 
@@ -125,10 +123,7 @@ impl Known {
     pub fn new(keys: &[Key], from: u64, notice: u64) -> Self {
         let split = usize::try_from(notice.saturating_sub(from)).unwrap_or(usize::MAX).min(keys.len());
         let (before, after) = keys.split_at(split);
-        Self {
-            before_notice: before.iter().copied().collect(),
-            after_notice: after.iter().copied().collect(),
-        }
+        Self { before_notice: before.iter().copied().collect(), after_notice: after.iter().copied().collect() }
     }
 
     /// Whether and when the event with this key was delivered.

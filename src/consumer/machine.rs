@@ -386,7 +386,10 @@ impl Consumer {
         self.head.recovery_at = Some(now);
         self.changes.dirty = true;
         let from = self.link.sent.as_ref().map_or_else(String::new, ToString::to_string);
-        let notice = Notice { dropped: gap.dropped, ..Notice::new(NoticeKind::RecoveryStarted, format!("reading again from `{from}`")) };
+        let notice = Notice {
+            dropped: gap.dropped,
+            ..Notice::new(NoticeKind::RecoveryStarted, format!("reading again from `{from}`"))
+        };
         // Where nothing was delivered after the position there is nothing to meet: a plain reconnect (rule 5).
         let plain = gap.attempt < 2 && gap.progress.is_none() && self.nothing_after_lagging();
         self.outgoing.push(Outgoing::Notice(notice));

@@ -24,4 +24,6 @@ pub mod policy;
 pub mod ports;
 pub mod record;
 pub mod replay;
+#[cfg(test)]
+mod tests;
 pub mod time;

@@ -115,8 +115,7 @@ impl Policy for Replay {
                 self.position = id;
             }
         }
-        let next =
-            if self.end_met && !self.shared_ids { Next::Stop(Stop::ReplayEnd) } else { Next::Go };
+        let next = if self.end_met && !self.shared_ids { Next::Stop(Stop::ReplayEnd) } else { Next::Go };
         Step { verdict: Verdict::Deliver { replayed: false }, next }
     }
 
