@@ -38,11 +38,7 @@ impl Backoff {
     /// Delays as set by the user, until a server asks for others.
     #[must_use]
     pub fn new(options: BackoffOptions) -> Self {
-        Self {
-            options,
-            server: None,
-            retries: 0,
-        }
+        Self { options, server: None, retries: 0 }
     }
 
     /// The delay before the next attempt; `None` if the retries are used up.
@@ -50,18 +46,12 @@ impl Backoff {
     /// `jitter` is a random number from 0 to 1; it only lengthens, by at most 20 %. `retry_after` is what the last
     /// response asked for. The result is never shorter than that (up to an hour) nor than [`Self::floor`].
     pub fn next(&mut self, jitter: f64, retry_after: Option<Duration>) -> Option<Duration> {
-        if self
-            .options
-            .max_retries
-            .is_some_and(|max| self.retries >= max)
-        {
+        if self.options.max_retries.is_some_and(|max| self.retries >= max) {
             return None;
         }
         let base = self.server.unwrap_or(self.options.initial.max(INITIAL_MIN));
         let longest = self.options.max.max(self.floor());
-        let doubled = base
-            .saturating_mul(2_u32.saturating_pow(self.retries))
-            .min(longest);
+        let doubled = base.saturating_mul(2_u32.saturating_pow(self.retries)).min(longest);
         self.retries = self.retries.saturating_add(1);
         let delay = doubled.max(retry_after.unwrap_or_default().min(SERVER_DELAY_MAX));
         Some(lengthened(delay, jitter))
@@ -69,8 +59,7 @@ impl Backoff {
 
     /// Takes the value of a `retry:` field, in milliseconds, as the new initial delay.
     pub fn server_retry(&mut self, ms: u64) {
-        self.server =
-            Some(Duration::from_millis(ms.max(SERVER_RETRY_MS_MIN)).min(SERVER_DELAY_MAX));
+        self.server = Some(Duration::from_millis(ms.max(SERVER_RETRY_MS_MIN)).min(SERVER_DELAY_MAX));
     }
 
     /// An event came: delays and retries start over. A connection alone is no success; a server that accepts and
@@ -87,13 +76,8 @@ impl Backoff {
 }
 
 fn lengthened(delay: Duration, jitter: f64) -> Duration {
-    let jitter = if jitter.is_finite() {
-        jitter.clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
-    let more = Duration::try_from_secs_f64(delay.as_secs_f64() * JITTER_SHARE_MAX * jitter)
-        .unwrap_or_default();
+    let jitter = if jitter.is_finite() { jitter.clamp(0.0, 1.0) } else { 0.0 };
+    let more = Duration::try_from_secs_f64(delay.as_secs_f64() * JITTER_SHARE_MAX * jitter).unwrap_or_default();
     delay.saturating_add(more)
 }
 
@@ -106,34 +90,19 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(3600);
 
     fn backoff(initial_ms: u64, max_ms: u64, max_retries: Option<u32>) -> Backoff {
-        let (initial, max) = (
-            Duration::from_millis(initial_ms),
-            Duration::from_millis(max_ms),
-        );
-        Backoff::new(BackoffOptions {
-            initial,
-            max,
-            max_retries,
-        })
+        let (initial, max) = (Duration::from_millis(initial_ms), Duration::from_millis(max_ms));
+        Backoff::new(BackoffOptions { initial, max, max_retries })
     }
 
     fn delays_ms(backoff: &mut Backoff, count: usize) -> Vec<u128> {
-        (0..count)
-            .map(|_| backoff.next(0.0, None).unwrap().as_millis())
-            .collect()
+        (0..count).map(|_| backoff.next(0.0, None).unwrap().as_millis()).collect()
     }
 
     #[test]
     fn delays_double_up_to_the_longest() {
-        assert_eq!(
-            delays_ms(&mut backoff(1000, 30_000, None), 7),
-            [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]
-        );
+        assert_eq!(delays_ms(&mut backoff(1000, 30_000, None), 7), [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
         assert_eq!(delays_ms(&mut backoff(50, 70, None), 3), [50, 70, 70]);
-        assert_eq!(
-            delays_ms(&mut backoff(60_000, 30_000, None), 2),
-            [30_000, 30_000]
-        );
+        assert_eq!(delays_ms(&mut backoff(60_000, 30_000, None), 2), [30_000, 30_000]);
     }
 
     #[test]
@@ -187,25 +156,14 @@ mod tests {
     #[test]
     fn retry_after_lengthens_up_to_an_hour_and_never_shortens() {
         let mut backoff = backoff(1000, 30_000, None);
-        assert_eq!(
-            backoff.next(0.0, Some(Duration::from_secs(120))),
-            Some(Duration::from_secs(120))
-        );
-        assert_eq!(
-            backoff.next(0.0, Some(Duration::ZERO)),
-            Some(Duration::from_secs(2))
-        );
+        assert_eq!(backoff.next(0.0, Some(Duration::from_secs(120))), Some(Duration::from_secs(120)));
+        assert_eq!(backoff.next(0.0, Some(Duration::ZERO)), Some(Duration::from_secs(2)));
         assert_eq!(backoff.next(0.0, Some(Duration::MAX)), Some(HOUR));
     }
 
     #[test]
     fn jitter_lengthens_by_a_fifth_at_most() {
-        let with = |jitter| {
-            backoff(1000, 30_000, None)
-                .next(jitter, None)
-                .unwrap()
-                .as_millis()
-        };
+        let with = |jitter| backoff(1000, 30_000, None).next(jitter, None).unwrap().as_millis();
         assert_eq!([with(0.0), with(0.5), with(1.0)], [1000, 1100, 1200]);
         assert_eq!([with(-3.0), with(7.0), with(f64::NAN)], [1000, 1200, 1000]);
     }

@@ -18,9 +18,7 @@ pub fn compare(a: &str, b: &str) -> Option<Ordering> {
     match (Scheme::of(a)?, Scheme::of(b)?) {
         (Scheme::Decimal(a), Scheme::Decimal(b)) => Some(a.cmp(&b)),
         (Scheme::MsSeq(a), Scheme::MsSeq(b)) => Some(a.cmp(&b)),
-        (Scheme::Ulid(a), Scheme::Ulid(b)) | (Scheme::Uuid7(a), Scheme::Uuid7(b)) => {
-            Some(same_width(a, b))
-        }
+        (Scheme::Ulid(a), Scheme::Ulid(b)) | (Scheme::Uuid7(a), Scheme::Uuid7(b)) => Some(same_width(a, b)),
         _ => None,
     }
 }
@@ -62,16 +60,12 @@ impl<'a> Decimal<'a> {
             return None;
         }
         let digits = text.trim_start_matches('0');
-        Some(Self {
-            len: digits.len(),
-            digits,
-        })
+        Some(Self { len: digits.len(), digits })
     }
 }
 
 fn is_ulid(id: &str) -> bool {
-    let base32 =
-        |byte: u8| byte.is_ascii_alphanumeric() && !b"ILOU".contains(&byte.to_ascii_uppercase());
+    let base32 = |byte: u8| byte.is_ascii_alphanumeric() && !b"ILOU".contains(&byte.to_ascii_uppercase());
     id.len() == 26 && id.as_bytes()[0] <= b'7' && id.bytes().all(base32)
 }
 
@@ -105,19 +99,14 @@ mod tests {
         assert_eq!(compare("0", "00"), Some(Equal));
         assert_eq!(compare("0", "1"), Some(Less));
         assert_eq!(compare("099", "100"), Some(Less));
-        let (small, large) = (
-            format!("1{}", "0".repeat(400)),
-            format!("1{}1", "0".repeat(399)),
-        );
+        let (small, large) = (format!("1{}", "0".repeat(400)), format!("1{}1", "0".repeat(399)));
         assert_eq!(compare(&small, &large), Some(Less));
         assert_eq!(compare(&"9".repeat(400), &small), Some(Less));
     }
 
     #[test]
     fn what_only_looks_like_a_number_does_not_compare() {
-        for odd in [
-            "", "-1", "+1", "1.5", "1e3", " 1", "1 ", "0x10", "٣", "1_000",
-        ] {
+        for odd in ["", "-1", "+1", "1.5", "1e3", " 1", "1 ", "0x10", "٣", "1_000"] {
             assert_eq!(compare(odd, "2"), None, "{odd:?}");
             assert_eq!(compare("2", odd), None, "{odd:?}");
         }
@@ -126,10 +115,7 @@ mod tests {
     #[test]
     fn ms_seq_compares_part_by_part() {
         assert_eq!(compare("1718000000000-9", "1718000000000-10"), Some(Less));
-        assert_eq!(
-            compare("1718000000001-0", "1718000000000-10"),
-            Some(Greater)
-        );
+        assert_eq!(compare("1718000000001-0", "1718000000000-10"), Some(Greater));
         assert_eq!(compare("1718-0", "1718-00"), Some(Equal));
         assert_eq!(compare("1718-0", "1718"), None);
         assert_eq!(compare("1718-", "1718-1"), None);
@@ -143,20 +129,13 @@ mod tests {
         assert_eq!(compare(&older.to_lowercase(), newer), Some(Less));
         assert_eq!(compare(&newer.to_lowercase(), older), Some(Greater));
         assert_eq!(compare(&older.to_lowercase(), older), Some(Equal));
-        assert_eq!(
-            compare("01ARZ3NDEKTSV4RRFFQ69G5FA9", "01ARZ3NDEKTSV4RRFFQ69G5FAa"),
-            Some(Less)
-        );
+        assert_eq!(compare("01ARZ3NDEKTSV4RRFFQ69G5FA9", "01ARZ3NDEKTSV4RRFFQ69G5FAa"), Some(Less));
     }
 
     #[test]
     fn what_is_no_ulid_does_not_compare_as_one() {
         let ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-        for odd in [
-            "81ARZ3NDEKTSV4RRFFQ69G5FAV",
-            "01ARZ3NDEKTSV4RRFFQ69G5FA",
-            "01ARZ3NDEKTSV4RRFFQ69G5FAU",
-        ] {
+        for odd in ["81ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAU"] {
             assert_eq!(compare(odd, ulid), None, "{odd:?}");
         }
     }
@@ -172,10 +151,7 @@ mod tests {
 
     #[test]
     fn uuids_compare_in_version_7_alone() {
-        let (older, newer) = (
-            "018f3b2e-7c1d-7abc-8def-0123456789ab",
-            "018f3b2e-7c1e-7000-8000-000000000000",
-        );
+        let (older, newer) = ("018f3b2e-7c1d-7abc-8def-0123456789ab", "018f3b2e-7c1e-7000-8000-000000000000");
         assert_eq!(compare(older, newer), Some(Less));
         assert_eq!(compare(&older.to_uppercase(), newer), Some(Less));
         assert_eq!(compare(newer, &older.to_uppercase()), Some(Greater));

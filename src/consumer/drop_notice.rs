@@ -13,12 +13,7 @@ use std::sync::LazyLock;
 pub const DROP_EVENTS: [&str; 3] = ["lagged", "overflow", "slow_consumer"];
 
 /// Event types by which a server says that the cursor is expired.
-pub const RESET_EVENTS: [&str; 4] = [
-    "stream-reset",
-    "resync",
-    "resync_required",
-    "reload_required",
-];
+pub const RESET_EVENTS: [&str; 4] = ["stream-reset", "resync", "resync_required", "reload_required"];
 
 /// The defaults look at this much of a comment; a notice is one short sentence, padding may be megabytes.
 const TEXT_BYTES_MAX: usize = 4096;
@@ -51,16 +46,8 @@ impl DropNotices {
     /// The built-in patterns and event types if `defaults`, and the user's expressions (`--drop-notice`).
     #[must_use]
     pub fn new(defaults: bool, extra: &[Regex]) -> Self {
-        let events = DROP_EVENTS
-            .iter()
-            .filter(|_| defaults)
-            .map(|&name| name.to_owned())
-            .collect();
-        Self {
-            defaults,
-            extra: extra.to_vec(),
-            events,
-        }
+        let events = DROP_EVENTS.iter().filter(|_| defaults).map(|&name| name.to_owned()).collect();
+        Self { defaults, extra: extra.to_vec(), events }
     }
 
     /// Adds the user's own event types (`--drop-event`).
@@ -73,9 +60,7 @@ impl DropNotices {
     /// Reads a comment: what follows its colon and one space. A count of 0 makes it no notice, whoever says it.
     #[must_use]
     pub fn comment(&self, text: &str) -> Option<Dropped> {
-        let said = self
-            .by_user(text)
-            .or_else(|| by_default(text).filter(|_| self.defaults));
+        let said = self.by_user(text).or_else(|| by_default(text).filter(|_| self.defaults));
         said.and_then(Said::notice)
     }
 
@@ -88,9 +73,7 @@ impl DropNotices {
         if !self.events.contains(event_type) {
             return None;
         }
-        let said = by_json(data)
-            .or_else(|| self.by_user(data))
-            .or_else(|| by_default(data));
+        let said = by_json(data).or_else(|| self.by_user(data)).or_else(|| by_default(data));
         said.unwrap_or(Said::Uncounted).notice()
     }
 
@@ -117,10 +100,7 @@ enum Said {
 impl Said {
     /// A number with or without separators of thousands. One that no `u64` holds is no count we could report.
     fn of(number: &str) -> Self {
-        let digits: String = number
-            .chars()
-            .filter(|c| !matches!(c, ',' | '_' | '\''))
-            .collect();
+        let digits: String = number.chars().filter(|c| !matches!(c, ',' | '_' | '\'')).collect();
         match digits.trim().parse() {
             Ok(0) => Self::Zero,
             Ok(count) => Self::Count(count),
@@ -147,9 +127,7 @@ impl Said {
 }
 
 fn head(text: &str) -> &str {
-    let end = (0..=TEXT_BYTES_MAX.min(text.len()))
-        .rev()
-        .find(|&at| text.is_char_boundary(at));
+    let end = (0..=TEXT_BYTES_MAX.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or(0)]
 }
 
@@ -161,17 +139,11 @@ fn by_default(text: &str) -> Option<Said> {
 /// The count that a text announces: the first that is not 0, or `Zero` if all are.
 fn counted(text: &str) -> Option<Said> {
     let mut said = None;
-    for captures in PATTERNS
-        .counted
-        .iter()
-        .flat_map(|regex| regex.captures_iter(text))
-    {
+    for captures in PATTERNS.counted.iter().flat_map(|regex| regex.captures_iter(text)) {
         if is_guarded(text, &captures) {
             continue;
         }
-        let number = captures
-            .name(COUNT_GROUP)
-            .map_or("", |group| group.as_str());
+        let number = captures.name(COUNT_GROUP).map_or("", |group| group.as_str());
         said = Some(Said::of(number).better(said));
     }
     said
@@ -179,10 +151,7 @@ fn counted(text: &str) -> Option<Said> {
 
 /// Whether a text speaks of discarded events without a count.
 fn plain(text: &str) -> bool {
-    let mut matches = PATTERNS
-        .plain
-        .iter()
-        .filter_map(|regex| regex.captures(text));
+    let mut matches = PATTERNS.plain.iter().filter_map(|regex| regex.captures(text));
     matches.any(|captures| !is_guarded(text, &captures)) && !PATTERNS.late.is_match(text)
 }
 
@@ -193,9 +162,7 @@ fn is_guarded(text: &str, captures: &Captures<'_>) -> bool {
         return false;
     };
     let before = &text[..all.start()];
-    let clause = before
-        .rfind([',', ';', ':', '.', '!', '('])
-        .map_or(before, |at| &before[at + 1..]);
+    let clause = before.rfind([',', ';', ':', '.', '!', '(']).map_or(before, |at| &before[at + 1..]);
     PATTERNS.guard_before.is_match(clause) || PATTERNS.guard_after.is_match(&text[all.end()..])
 }
 
@@ -203,10 +170,7 @@ fn is_guarded(text: &str, captures: &Captures<'_>) -> bool {
 fn by_json(data: &str) -> Option<Said> {
     let number = |value: &Value| match value {
         Value::Number(number) => number.as_u64().map(|count| Said::of(&count.to_string())),
-        Value::String(text) => text
-            .parse::<u64>()
-            .ok()
-            .map(|count| Said::of(&count.to_string())),
+        Value::String(text) => text.parse::<u64>().ok().map(|count| Said::of(&count.to_string())),
         _ => None,
     };
     let json: Value = serde_json::from_str(data).ok()?;
@@ -249,13 +213,8 @@ fn compiled(patterns: &[&str]) -> Vec<Regex> {
 
 /// Spells out the `<WORDS>` that the patterns share, and compiles without regard to case.
 fn compile(pattern: &str) -> Regex {
-    let spelled = SHARED
-        .iter()
-        .fold(pattern.to_owned(), |text, (word, meaning)| {
-            text.replace(word, meaning)
-        });
-    Regex::new(&format!("(?i){spelled}"))
-        .expect("the built-in patterns are valid: a test compiles them all")
+    let spelled = SHARED.iter().fold(pattern.to_owned(), |text, (word, meaning)| text.replace(word, meaning));
+    Regex::new(&format!("(?i){spelled}")).expect("the built-in patterns are valid: a test compiles them all")
 }
 
 /// Words of the patterns below, in the order in which they are spelled out (earlier ones may use later ones).
@@ -269,24 +228,15 @@ const SHARED: [(&str, &str); 9] = [
         "<THINGS>",
         r"(?:(?:pending|queued|buffered|old|older|oldest|unread|undelivered|unsent|live|stream|sse|server-sent|data)\s+)*(?:messages?|msgs?|events?|items?|records?|updates?|notifications?|frames?|entry|entries|lines?|rows?|payloads?)(?:\(s\))?",
     ),
-    (
-        "<GONE>",
-        r"(?:dropped|discarded|skipped|lost|missed|evicted|shed|omitted|overwritten|trimmed)",
-    ),
-    (
-        "<GOING>",
-        r"(?:dropping|discarding|skipping|losing|missing|evicting|shedding|omitting)",
-    ),
+    ("<GONE>", r"(?:dropped|discarded|skipped|lost|missed|evicted|shed|omitted|overwritten|trimmed)"),
+    ("<GOING>", r"(?:dropping|discarding|skipping|losing|missing|evicting|shedding|omitting)"),
     (
         "<ABOUT>",
         r"(?:(?:at least|about|around|approximately|approx\.?|over|more than|the|last|next|oldest|first|some|another|a total of|total of|~|≈)\s*)*",
     ),
     ("<END>", r#"\s*(?:$|[,;!)\]}"]|[.:](?:\s|$)|\s[-–—])"#),
     ("<START>", r"(?:^|[,;:.!(\[]\s*|\s[-–—]\s+)\s*"),
-    (
-        "<READER>",
-        r"(?:client|consumer|subscriber|reader|receiver|listener|connection|subscription|peer)",
-    ),
+    ("<READER>", r"(?:client|consumer|subscriber|reader|receiver|listener|connection|subscription|peer)"),
 ];
 
 const COUNTED: [&str; 8] = [
@@ -329,7 +279,8 @@ const PLAIN: [&str; 9] = [
 ];
 
 const GUARD_BEFORE: &str = r"\b(?:no|not|never|without|zero|if|unless|whenever|when|until|once|would|will|can|could|might|cannot|avoids?|avoiding|prevents?|preventing|to avoid|recover(?:ed|ing|s)?|recovery of|replay(?:ed|ing|s)?|re-?s(?:end|ent|ending|ends)|redeliver(?:ed|ing|s)?|restor(?:ed|ing|es)|resum(?:ed|ing|es)|retr(?:y|ied|ying)|catching up|caught up|backfill(?:ed|ing)?|refill(?:ed|ing)?|sending|delivering|delivered|fetching|fetched|filtered)\b|\bsent(?:\s|$)|n't\b";
-const GUARD_AFTER: &str = r"^[^.;]*\b(?:filter(?:ed|s)?|duplicates?|recovered|replayed|resent|redelivered|restored|policy|threshold)\b";
+const GUARD_AFTER: &str =
+    r"^[^.;]*\b(?:filter(?:ed|s)?|duplicates?|recovered|replayed|resent|redelivered|restored|policy|threshold)\b";
 const LATE: &str = r"\blagged\W*(?:behind\W*)?(?:by\W*)?(?:[0-9.,]+\s*(?:ns|us|µs|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|milliseconds?|bytes?|[kmg]i?b)\b)";
 
 #[cfg(test)]

@@ -48,18 +48,9 @@ impl Idle {
     /// response counts as.
     #[must_use]
     pub fn new(option: IdleOption, is_get: bool) -> Self {
-        let timeout = if let IdleOption::Fixed(timeout) = option {
-            Some(timeout)
-        } else {
-            None
-        };
+        let timeout = if let IdleOption::Fixed(timeout) = option { Some(timeout) } else { None };
         let learns = option == IdleOption::Auto && is_get;
-        Self {
-            timeout,
-            learns,
-            last_byte: None,
-            beats: Vec::with_capacity(HEARTBEATS_MIN),
-        }
+        Self { timeout, learns, last_byte: None, beats: Vec::with_capacity(HEARTBEATS_MIN) }
     }
 
     /// Bytes came, whatever they are.
@@ -70,12 +61,7 @@ impl Idle {
     /// A comment came that is no drop notice. Feeds the watchdog as well.
     pub fn on_heartbeat_comment(&mut self, now: Timestamp) {
         self.on_bytes(now);
-        if !self.learns
-            || self
-                .beats
-                .last()
-                .is_some_and(|&last| now.since(last) < BEAT_MIN)
-        {
+        if !self.learns || self.beats.last().is_some_and(|&last| now.since(last) < BEAT_MIN) {
             return;
         }
         if self.beats.len() == HEARTBEATS_MIN {
@@ -151,10 +137,7 @@ mod tests {
     fn auto_needs_three_steady_heartbeats() {
         assert_eq!(auto_after(&[]).deadline(), None);
         assert_eq!(auto_after(&[15_000, 30_000]).deadline(), None);
-        assert_eq!(
-            auto_after(&[15_000, 30_000, 45_000]).deadline(),
-            Some(at(90_000))
-        );
+        assert_eq!(auto_after(&[15_000, 30_000, 45_000]).deadline(), Some(at(90_000)));
     }
 
     #[test]
@@ -174,24 +157,15 @@ mod tests {
     #[test]
     fn uneven_comments_teach_nothing_but_later_steady_ones_do() {
         assert_eq!(auto_after(&[1000, 2000, 40_000]).deadline(), None);
-        assert_eq!(
-            auto_after(&[10_000, 20_000, 35_000]).deadline(),
-            Some(at(35_000 + 45_000))
-        );
+        assert_eq!(auto_after(&[10_000, 20_000, 35_000]).deadline(), Some(at(35_000 + 45_000)));
         assert_eq!(auto_after(&[10_000, 20_000, 35_001]).deadline(), None);
-        assert_eq!(
-            auto_after(&[1000, 2000, 40_000, 78_000]).deadline(),
-            Some(at(78_000 + 114_000))
-        );
+        assert_eq!(auto_after(&[1000, 2000, 40_000, 78_000]).deadline(), Some(at(78_000 + 114_000)));
     }
 
     #[test]
     fn a_greeting_of_many_comments_is_one_beat() {
         assert_eq!(auto_after(&[0, 0, 0, 0, 1, 2]).deadline(), None);
-        assert_eq!(
-            auto_after(&[0, 0, 0, 30_000, 60_000]).deadline(),
-            Some(at(60_000 + 90_000))
-        );
+        assert_eq!(auto_after(&[0, 0, 0, 30_000, 60_000]).deadline(), Some(at(60_000 + 90_000)));
         let fast: Vec<i64> = (0..20).map(|n| n * 100).collect();
         assert_eq!(auto_after(&fast).deadline(), Some(at(1900 + 10_000)));
     }
@@ -209,9 +183,6 @@ mod tests {
 
     #[test]
     fn what_was_learned_stays_through_uneven_comments() {
-        assert_eq!(
-            auto_after(&[15_000, 30_000, 45_000, 46_000]).deadline(),
-            Some(at(46_000 + 45_000))
-        );
+        assert_eq!(auto_after(&[15_000, 30_000, 45_000, 46_000]).deadline(), Some(at(46_000 + 45_000)));
     }
 }

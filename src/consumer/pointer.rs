@@ -3,9 +3,7 @@
 //! Walks the text without building a tree, so that a number keeps the digits it came with. What the value is used
 //! for it must never know.
 
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -89,8 +87,7 @@ fn scalar(json: &str) -> Option<Cow<'_, str>> {
 
 /// An array index as RFC 6901 writes it: no sign, no leading zero.
 fn index(token: &str) -> Option<usize> {
-    let canonical = token == "0"
-        || (!token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit()));
+    let canonical = token == "0" || (!token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit()));
     if canonical { token.parse().ok() } else { None }
 }
 
@@ -202,44 +199,21 @@ mod tests {
     use super::{BadPointer, Pointer};
 
     fn value(pointer: &str, data: &str) -> Option<String> {
-        Pointer::parse(pointer)
-            .unwrap()
-            .value(data)
-            .map(std::borrow::Cow::into_owned)
+        Pointer::parse(pointer).unwrap().value(data).map(std::borrow::Cow::into_owned)
     }
 
     #[test]
     fn finds_strings_unescaped() {
-        assert_eq!(
-            value("/id", r#"{"a":1,"id":"x\n\u00e9\"\\"}"#).as_deref(),
-            Some("x\né\"\\")
-        );
-        assert_eq!(
-            value("/event_ulid", r#" { "event_ulid" : "01ARZ" } "#).as_deref(),
-            Some("01ARZ")
-        );
+        assert_eq!(value("/id", r#"{"a":1,"id":"x\n\u00e9\"\\"}"#).as_deref(), Some("x\né\"\\"));
+        assert_eq!(value("/event_ulid", r#" { "event_ulid" : "01ARZ" } "#).as_deref(), Some("01ARZ"));
         assert_eq!(value("/id", r#"{"id":""}"#).as_deref(), Some(""));
-        assert_eq!(
-            value("/id", r#"{"id":"\ud83d\ude00"}"#).as_deref(),
-            Some("😀")
-        );
+        assert_eq!(value("/id", r#"{"id":"\ud83d\ude00"}"#).as_deref(), Some("😀"));
     }
 
     #[test]
     fn keeps_numbers_digit_for_digit() {
-        for number in [
-            "0",
-            "-0",
-            "9007199254740993",
-            "123456789012345678901234567890",
-            "1e3",
-            "1.50",
-            "-1E+2",
-        ] {
-            assert_eq!(
-                value("/n", &format!("{{\"n\": {number} }}")).as_deref(),
-                Some(number)
-            );
+        for number in ["0", "-0", "9007199254740993", "123456789012345678901234567890", "1e3", "1.50", "-1E+2"] {
+            assert_eq!(value("/n", &format!("{{\"n\": {number} }}")).as_deref(), Some(number));
         }
     }
 
@@ -264,17 +238,7 @@ mod tests {
         assert_eq!(value("/a/b/1/c", data).as_deref(), Some("deep"));
         assert_eq!(value("/a/b/2/1", data).as_deref(), Some("31"));
         assert_eq!(value("/0", data).as_deref(), Some("name"));
-        for nowhere in [
-            "/a/b/3",
-            "/a/b/-",
-            "/a/b/00",
-            "/a/b/+1",
-            "/a/b/0/x",
-            "/a/b/1/c/d",
-            "/A",
-            "/a/",
-            "/a/b/",
-        ] {
+        for nowhere in ["/a/b/3", "/a/b/-", "/a/b/00", "/a/b/+1", "/a/b/0/x", "/a/b/1/c/d", "/A", "/a/", "/a/b/"] {
             assert_eq!(value(nowhere, data), None, "{nowhere}");
         }
     }
@@ -282,25 +246,13 @@ mod tests {
     #[test]
     fn follows_the_examples_of_rfc_6901() {
         let data = r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}"#;
-        let cases = [
-            ("/foo/0", "bar"),
-            ("/", "0"),
-            ("/a~1b", "1"),
-            ("/c%d", "2"),
-            ("/e^f", "3"),
-            ("/g|h", "4"),
-        ];
+        let cases = [("/foo/0", "bar"), ("/", "0"), ("/a~1b", "1"), ("/c%d", "2"), ("/e^f", "3"), ("/g|h", "4")];
         for (pointer, expected) in
-            cases
-                .into_iter()
-                .chain([("/i\\j", "5"), ("/k\"l", "6"), ("/ ", "7"), ("/m~0n", "8")])
+            cases.into_iter().chain([("/i\\j", "5"), ("/k\"l", "6"), ("/ ", "7"), ("/m~0n", "8")])
         {
             assert_eq!(value(pointer, data).as_deref(), Some(expected), "{pointer}");
         }
-        assert_eq!(
-            value("/~01", r#"{"~1":"tilde first"}"#).as_deref(),
-            Some("tilde first")
-        );
+        assert_eq!(value("/~01", r#"{"~1":"tilde first"}"#).as_deref(), Some("tilde first"));
         assert_eq!(value("", "42").as_deref(), Some("42"));
     }
 
@@ -312,16 +264,7 @@ mod tests {
 
     #[test]
     fn what_is_not_one_json_value_has_none() {
-        for data in [
-            "",
-            "[DONE]",
-            "{",
-            r#"{"a":1"#,
-            r#"{"a":1} x"#,
-            r#"{"a":01}"#,
-            r#"{"a":"\ud800"}"#,
-            "plain",
-        ] {
+        for data in ["", "[DONE]", "{", r#"{"a":1"#, r#"{"a":1} x"#, r#"{"a":01}"#, r#"{"a":"\ud800"}"#, "plain"] {
             assert_eq!(value("/a", data), None, "{data}");
         }
     }

@@ -7,10 +7,7 @@ fn defaults() -> DropNotices {
 }
 
 fn with(defaults: bool, expressions: &[&str]) -> DropNotices {
-    let regexes: Vec<Regex> = expressions
-        .iter()
-        .map(|text| Regex::new(text).unwrap())
-        .collect();
+    let regexes: Vec<Regex> = expressions.iter().map(|text| Regex::new(text).unwrap()).collect();
     DropNotices::new(defaults, &regexes)
 }
 
@@ -22,15 +19,12 @@ const UNCOUNTED: Option<Dropped> = Some(Dropped { count: None });
 
 #[test]
 fn reads_every_comment_of_the_collection_right() {
-    let data: Value =
-        serde_json::from_str(include_str!("../../../tests/data/comments.json")).unwrap();
+    let data: Value = serde_json::from_str(include_str!("../../../tests/data/comments.json")).unwrap();
     let notices = data["drop_notices"].as_array().unwrap();
     assert!(notices.len() >= 13);
     for notice in notices {
         let text = notice["text"].as_str().unwrap();
-        let expected = Some(Dropped {
-            count: notice["dropped"].as_u64(),
-        });
+        let expected = Some(Dropped { count: notice["dropped"].as_u64() });
         assert_eq!(defaults().comment(text), expected, "{text:?}");
     }
     for text in data["not_drop_notices"].as_array().unwrap() {
@@ -41,14 +35,8 @@ fn reads_every_comment_of_the_collection_right() {
 
 const COUNTED_KIN: &[(&str, u64)] = &[
     ("You are reading too slowly, dropped 1 message", 1),
-    (
-        "YOU ARE READING TOO SLOWLY, DROPPED 10,000 MESSAGES",
-        10_000,
-    ),
-    (
-        "you are reading too slowly, dropped 1_000_000 messages.",
-        1_000_000,
-    ),
+    ("YOU ARE READING TOO SLOWLY, DROPPED 10,000 MESSAGES", 10_000),
+    ("you are reading too slowly, dropped 1_000_000 messages.", 1_000_000),
     ("client is reading too slow; discarded 7 events", 7),
     ("dropped: 88", 88),
     ("dropped=88", 88),
@@ -63,10 +51,7 @@ const COUNTED_KIN: &[(&str, u64)] = &[
     ("lost 9 records", 9),
     ("1 event was dropped", 1),
     ("3 messages have been lost", 3),
-    (
-        "12 buffered messages were discarded because the client is slow",
-        12,
-    ),
+    ("12 buffered messages were discarded because the client is slow", 12),
     ("lagged by 42", 42),
     ("channel lagged by 42", 42),
     ("Lagged(42)", 42),
@@ -205,47 +190,28 @@ fn a_users_expression_counts_by_its_group() {
     assert_eq!(notices.comment("GAP 0"), None);
     assert_eq!(notices.comment("no gap"), None);
     assert_eq!(notices.comment("lagged 5"), counted(5));
-    assert_eq!(
-        with(false, &["^GAP (?<dropped>.*)"]).comment("GAP many"),
-        UNCOUNTED
-    );
+    assert_eq!(with(false, &["^GAP (?<dropped>.*)"]).comment("GAP many"), UNCOUNTED);
 }
 
 #[test]
 fn a_users_zero_is_none_even_where_a_default_would_match() {
     let notices = with(true, &["too slowly .(?P<dropped>[0-9]+)"]);
     assert_eq!(notices.comment("you are reading too slowly (0)"), None);
-    assert_eq!(
-        notices.comment("you are reading too slowly (3)"),
-        counted(3)
-    );
+    assert_eq!(notices.comment("you are reading too slowly (3)"), counted(3));
 }
 
 #[test]
 fn a_users_expression_without_a_group_still_reads_the_count() {
     let notices = with(false, &["reading too slowly"]);
-    assert_eq!(
-        notices.comment("reading too slowly, dropped 10 messages"),
-        counted(10)
-    );
-    assert_eq!(
-        notices.comment("reading too slowly, dropped 0 messages"),
-        None
-    );
+    assert_eq!(notices.comment("reading too slowly, dropped 10 messages"), counted(10));
+    assert_eq!(notices.comment("reading too slowly, dropped 0 messages"), None);
     assert_eq!(notices.comment("reading too slowly"), UNCOUNTED);
     assert_eq!(notices.comment("lagged 5"), None);
 }
 
 #[test]
 fn of_several_expressions_a_real_count_wins() {
-    let notices = with(
-        false,
-        &[
-            "GAP",
-            "GAP a=(?P<dropped>[0-9]+)",
-            "GAP .*b=(?P<dropped>[0-9]+)",
-        ],
-    );
+    let notices = with(false, &["GAP", "GAP a=(?P<dropped>[0-9]+)", "GAP .*b=(?P<dropped>[0-9]+)"]);
     assert_eq!(notices.comment("GAP a=0 b=4"), counted(4));
     assert_eq!(notices.comment("GAP a=5 b=4"), counted(5));
     assert_eq!(notices.comment("GAP a=0"), None);
@@ -272,22 +238,13 @@ fn drop_events_give_their_count() {
         ("14 events were dropped", Some(14)),
         ("reconnect please", None),
     ] {
-        assert_eq!(
-            defaults().event("lagged", data),
-            Some(Dropped { count }),
-            "{data}"
-        );
+        assert_eq!(defaults().event("lagged", data), Some(Dropped { count }), "{data}");
     }
 }
 
 #[test]
 fn a_drop_event_that_announces_zero_is_none() {
-    for data in [
-        "0",
-        r#"{"dropped":0}"#,
-        r#"{"dropped":0,"count":5}"#,
-        "lagged 0 events",
-    ] {
+    for data in ["0", r#"{"dropped":0}"#, r#"{"dropped":0,"count":5}"#, "lagged 0 events"] {
         assert_eq!(defaults().event("lagged", data), None, "{data}");
     }
 }
@@ -309,12 +266,7 @@ fn a_users_expression_reads_the_data_of_a_drop_event() {
 
 #[test]
 fn reset_events_have_exact_names() {
-    for kind in [
-        "stream-reset",
-        "resync",
-        "resync_required",
-        "reload_required",
-    ] {
+    for kind in ["stream-reset", "resync", "resync_required", "reload_required"] {
         assert!(is_reset_event(kind));
     }
     assert!(!is_reset_event("reset"));
