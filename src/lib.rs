@@ -6,3 +6,4 @@
 
 pub mod consumer;
 pub mod store;
+pub mod wire;
