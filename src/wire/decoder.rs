@@ -4,11 +4,11 @@
 //! leaves unfinished, and data of several lines, is copied, to buffers that are used again. Every byte is searched
 //! for a line end once, in however many pieces its line comes.
 
-use memchr::{memchr, memchr2};
+use memchr::memchr2;
 
 use super::field::{Digits, Field, split};
 use super::line::{Block, OpenLine, Place, Store};
-use super::text::{decode, without_cut_sequence};
+use super::text::{Texts, decode, without_cut_sequence};
 use super::{DEFAULT_EVENT_TYPE, Event, Finish, Frame, Limits};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -43,15 +43,6 @@ pub struct Decoder {
     /// Bytes that were searched for a line end.
     #[cfg(test)]
     pub(super) searched_bytes: usize,
-}
-
-/// What text with replacements is written to, and how many there were.
-#[derive(Debug, Default)]
-struct Texts {
-    odd: u64,
-    data: String,
-    event: String,
-    id: String,
 }
 
 /// The frames of one chunk, to be pulled until there is none.
@@ -197,6 +188,7 @@ impl Decoder {
     }
 
     /// Decodes the text of a frame.
+    #[inline]
     fn frame<'f>(&'f mut self, found: Found<'f>) -> Frame<'f> {
         let Self {
             store, texts, open, ..
@@ -251,18 +243,25 @@ impl<'a> Frames<'a> {
         clippy::should_implement_trait,
         reason = "a frame borrows from this, which `Iterator` cannot say"
     )]
+    #[inline]
     pub fn next(&mut self) -> Option<Frame<'_>> {
         let found = self.advance()?;
         Some(self.decoder.frame(found))
     }
 
     /// Reads lines until one makes a frame.
+    #[inline]
     fn advance(&mut self) -> Option<Found<'a>> {
         if self.decoder.state != State::Pulling {
             return None;
         }
         loop {
-            let Some(end) = memchr2(b'\n', b'\r', self.rest) else {
+            let end = match self.rest {
+                // A blank line is too short to be worth a search.
+                [b'\n' | b'\r', ..] => Some(0),
+                rest => memchr2(b'\n', b'\r', rest),
+            };
+            let Some(end) = end else {
                 return self.leave_chunk();
             };
             let (line, ended) = self.rest.split_at(end);
@@ -336,7 +335,7 @@ impl<'a> Frames<'a> {
             }
             Field::Data => self.block.data = Place::Chunk(value),
             Field::Event => self.block.event = Place::Chunk(value),
-            Field::Id if memchr(0, value).is_none() => self.block.id = Place::Chunk(value),
+            Field::Id if !value.contains(&0) => self.block.id = Place::Chunk(value),
             Field::Comment => {
                 let limit = self.decoder.store.limits.comment_bytes_max;
                 let kept = &value[..value.len().min(limit)];
@@ -366,7 +365,7 @@ impl<'a> Frames<'a> {
                 std::mem::swap(&mut open.value, &mut store.event);
                 self.block.event = Place::Buffer;
             }
-            Field::Id if memchr(0, &open.value).is_none() => {
+            Field::Id if !open.value.contains(&0) => {
                 std::mem::swap(&mut open.value, &mut store.id);
                 self.block.id = Place::Buffer;
             }

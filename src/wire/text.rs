@@ -1,5 +1,15 @@
 //! Bytes to text as the standard's UTF-8 decoder does it: each maximal odd sequence becomes one U+FFFD.
 
+/// What text with replacements is written to, and how many there were.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    pub(super) odd: u64,
+    /// For data and comments.
+    pub(super) data: String,
+    pub(super) event: String,
+    pub(super) id: String,
+}
+
 /// The text of `bytes`: borrowed if they are UTF-8, else written to `scratch` with replacements, counted in `odd`.
 ///
 /// A line end is ASCII and ends any odd sequence, so decoding value by value gives what decoding the whole
