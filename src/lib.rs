@@ -7,3 +7,4 @@
 pub mod consumer;
 pub mod server;
 pub mod store;
+pub mod wire;
