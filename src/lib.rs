@@ -5,4 +5,5 @@
 //! ([`http`], [`store`], [`output`], [`driver`], [`server`]) touch the world, [`commands`] wires them.
 
 pub mod consumer;
+pub mod output;
 pub mod store;
