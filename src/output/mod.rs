@@ -5,6 +5,9 @@
 //! or of why something is said; the only module that writes to stdout.
 
 pub mod escape;
+pub mod file;
 pub mod format;
 mod paint;
+pub mod stdout;
 pub mod time;
+mod writer;

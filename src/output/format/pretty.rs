@@ -11,7 +11,7 @@ use crate::output::time::{TIME_OF_DAY_AT, digits};
 const FRACTION_DIGITS: usize = 3;
 
 /// Where lines after the first begin, in columns: past the time, so that data cannot look like a record.
-const INDENT: &[u8] = b"               ";
+const INDENT: &[u8] = b"              ";
 
 /// One stream's lines.
 #[derive(Clone, Copy)]
