@@ -4,10 +4,14 @@
 //! process), and for keeping what a server sends from driving a terminal. Knows nothing of cursors, of connections
 //! or of why something is said; the only module that writes to stdout.
 
+pub mod console;
 pub mod escape;
 pub mod file;
 pub mod format;
+mod human;
 mod paint;
+mod progress;
+pub mod stats;
 pub mod stdout;
 pub mod time;
 mod writer;

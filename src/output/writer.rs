@@ -143,7 +143,7 @@ impl Failure {
 }
 
 /// Writes all bytes, also where the descriptor is non-blocking (whoever shares it may have made it so).
-fn write_all(mut file: &File, mut bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_all(mut file: &File, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.write(bytes) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

@@ -61,8 +61,7 @@ impl Heads {
         batch.extend_from_slice(notice.kind.as_str().as_bytes());
         batch.extend_from_slice(b"\",\"text\":");
         push_string(batch, &notice.text, self.terminal);
-        let figures =
-            [("dropped", notice.dropped), ("recovered", notice.recovered), ("removed", notice.removed)];
+        let figures = [("dropped", notice.dropped), ("recovered", notice.recovered), ("removed", notice.removed)];
         for (name, figure) in figures {
             if let Some(figure) = figure {
                 batch.extend_from_slice(b",\"");
@@ -137,22 +136,26 @@ fn push_code_unit(batch: &mut Vec<u8>, character: char) {
 
 /// How many bytes at the start need no escape. Looks at eight bytes at a time.
 fn clean_prefix(text: &[u8]) -> usize {
-    let (words, _) = text.as_chunks::<8>();
-    let clean_words = words.iter().take_while(|word| !needs_escape(u64::from_le_bytes(**word))).count();
-    let start = clean_words * 8;
-    let rest = &text[start..];
-    start + rest.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(rest.len())
+    let (words, rest) = text.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        let found = need_escape(u64::from_le_bytes(*word));
+        if found != 0 {
+            return at * 8 + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let clean = rest.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
+    words.len() * 8 + clean.unwrap_or(rest.len())
 }
 
-/// Whether one of the eight bytes is below 0x20, `"` or `\`. Never misses one; exact, since only bytes below 0x80
-/// can be such, and a borrow out of a byte begins only at one that is.
-fn needs_escape(word: u64) -> bool {
+/// The high bits of those of eight bytes that are below 0x20, `"` or `\`. The lowest that is set is right: a
+/// subtraction can borrow from the bytes above only out of a byte that is one of these itself.
+fn need_escape(word: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
     let quote = below(word ^ (ONES * u64::from(b'"')), 1);
     let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
-    (below(word, 0x20) | quote | backslash) != 0
+    below(word, 0x20) | quote | backslash
 }
 
 /// Appends data as the JSON value that it is, on one line; `false` and nothing appended if it is none.
@@ -253,7 +256,10 @@ mod tests {
 
     #[test]
     fn escapes_of_a_string() {
-        assert_eq!(string("a\"b\\c\n\t\r\u{8}\u{c}\0\u{1f}\u{7f}é", false), "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0000\\u001f\u{7f}é\"");
+        assert_eq!(
+            string("a\"b\\c\n\t\r\u{8}\u{c}\0\u{1f}\u{7f}é", false),
+            "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0000\\u001f\u{7f}é\""
+        );
     }
 
     #[test]

@@ -46,7 +46,8 @@ fn all_kinds(options: FormatOptions) -> String {
     formatter.notice(&mut batch, &Notice::new(NoticeKind::Connected, "HTTP/1.1 200 OK"), TIME);
     formatter.notice(&mut batch, &dropped(), TIME);
     let text = "filled from `53000`";
-    let finished = Notice { recovered: Some(9_990), removed: Some(3), ..Notice::new(NoticeKind::RecoveryFinished, text) };
+    let finished =
+        Notice { recovered: Some(9_990), removed: Some(3), ..Notice::new(NoticeKind::RecoveryFinished, text) };
     formatter.notice(&mut batch, &finished, TIME);
     String::from_utf8(batch).unwrap()
 }
