@@ -1,5 +1,7 @@
 //! Formats and sinks together, by the public interface: what a program reads from a pipe or a file.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+
 use std::io::Read;
 
 use ssectl::consumer::delivery::EventRecord;
