@@ -6,5 +6,6 @@
 
 pub mod consumer;
 pub mod server;
+pub mod output;
 pub mod store;
 pub mod wire;
