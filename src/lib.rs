@@ -5,4 +5,6 @@
 //! ([`http`], [`store`], [`output`], [`driver`], [`server`]) touch the world, [`commands`] wires them.
 
 pub mod consumer;
+pub mod http;
+pub mod redact;
 pub mod store;
