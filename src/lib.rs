@@ -7,5 +7,7 @@
 pub mod consumer;
 pub mod server;
 pub mod output;
+pub mod http;
+pub mod redact;
 pub mod store;
 pub mod wire;

@@ -1,0 +1,250 @@
+//! The network: requests for event streams over HTTP/1.1 and HTTP/2, by `reqwest` with `rustls` and `ring`.
+//!
+//! Responsible for one attempt at a time: what is sent (header fields, credentials, the cursor), redirects, telling an
+//! event stream from everything else, and the bytes of the body as they come. It must never know what the bytes mean,
+//! when to try again, how long a silence may last or what is stored: [`crate::consumer`] decides that.
+
+mod client;
+mod errors;
+mod name;
+mod options;
+mod query;
+mod redirect;
+mod request;
+mod response;
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method, Request, Response, Version};
+
+use crate::consumer::id::EventId;
+use crate::consumer::ports::{Attempt, Body, Broken, ConnectError, Connected, Transport};
+use crate::redact::{RedactedUrl, Secret};
+
+pub use name::default_stream_name;
+pub use options::{
+    BadHeader, Bearer, BodySource, CONNECT_TIMEOUT_DEFAULT, Header, HeaderSource, Options, SendCursor, SetupError,
+};
+
+use redirect::Hop;
+use request::{Material, StdinBody, unusable};
+
+/// The field that carries the cursor (HTML standard, section 9.2.4).
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Makes requests for one stream, each on a connection of its own.
+pub struct HttpTransport {
+    options: Options,
+    method: Method,
+    client: Client,
+    stdin: StdinBody,
+}
+
+impl fmt::Debug for HttpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpTransport").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl HttpTransport {
+    /// Checks the options and reads the files of certificates. Connects nowhere.
+    ///
+    /// # Errors
+    /// [`SetupError`] if no attempt could succeed.
+    pub fn new(options: Options) -> Result<Self, SetupError> {
+        if !matches!(options.url.scheme(), "http" | "https") {
+            return Err(SetupError::Scheme(options.url.scheme().to_owned()));
+        }
+        if options.cursor_parameter() == Some("") {
+            return Err(SetupError::NoParameterName);
+        }
+        let method = options.effective_method();
+        let method = Method::from_bytes(method.as_bytes()).map_err(|_| SetupError::Method(method.to_owned()))?;
+        for source in &options.headers {
+            if let HeaderSource::Inline(header) = source {
+                header.check().map_err(|why| SetupError::Header { name: header.name.clone(), why })?;
+            }
+        }
+        let client = client::build(&options)?;
+        Ok(Self { options, method, client, stdin: StdinBody::default() })
+    }
+
+    /// One attempt: the original URL first, then wherever it leads.
+    async fn request(&mut self, attempt: &Attempt) -> Result<Answer, ConnectError> {
+        if client::depends_on_files(&self.options) {
+            let renewed = client::build(&self.options);
+            self.client = renewed.map_err(|error| unusable([error.to_string()]))?;
+        }
+        let material = request::gather(&self.options, &mut self.stdin).await?;
+        let mut hop = Hop::first(&self.options.url, self.method.clone());
+        loop {
+            let request = self.build(&hop, &material, attempt.cursor.as_ref())?;
+            let asked = request.url().clone();
+            let sent = self.client.execute(request).await;
+            let response = sent.map_err(|error| errors::unreachable(error, &asked, &material.secrets))?;
+            match hop.next(&asked, &response)? {
+                Some(next) => hop = next,
+                None => {
+                    let withheld = !hop.is_trusted && !material.bound.is_empty();
+                    return Ok(Answer { response, secrets: material.secrets, withheld });
+                }
+            }
+        }
+    }
+
+    fn build(&self, hop: &Hop, material: &Material, cursor: Option<&EventId>) -> Result<Request, ConnectError> {
+        let mut url = hop.url.clone();
+        let parameter = self.options.cursor_parameter();
+        match (cursor, parameter) {
+            (Some(cursor), Some(name)) => query::set(&mut url, name, &[cursor.as_str()]),
+            (Some(_), None) => {}
+            (None, _) => self.add_start_params(&mut url),
+        }
+        let mut request = Request::new(hop.method.clone(), url);
+        let headers = request.headers_mut();
+        append_all(headers, &material.open);
+        if hop.is_trusted {
+            append_all(headers, &material.bound);
+        }
+        if hop.keeps_body {
+            *request.body_mut() = material.body.clone().map(Into::into);
+        } else {
+            redirect::drop_body_fields(request.headers_mut());
+        }
+        if let (Some(cursor), None) = (cursor, parameter) {
+            let value = HeaderValue::from_bytes(cursor.as_str().as_bytes())
+                .map_err(|_| unusable(["the cursor has a character that no header field can carry".to_owned()]))?;
+            request.headers_mut().insert(LAST_EVENT_ID, value);
+        }
+        Ok(request)
+    }
+
+    /// Parameters given several times are sent several times.
+    fn add_start_params(&self, url: &mut url::Url) {
+        let params = &self.options.start_params;
+        for (index, (name, _)) in params.iter().enumerate() {
+            if params[..index].iter().all(|(earlier, _)| earlier != name) {
+                let values: Vec<&str> =
+                    params.iter().filter(|(other, _)| other == name).map(|(_, value)| value.as_str()).collect();
+                query::set(url, name, &values);
+            }
+        }
+    }
+}
+
+/// The response at the end of a chain of redirects.
+struct Answer {
+    response: Response,
+    /// What no message may show.
+    secrets: Vec<Secret>,
+    /// A redirect led to another origin, so there were credentials that were not sent.
+    withheld: bool,
+}
+
+impl Answer {
+    async fn event_stream(self) -> Result<Response, ConnectError> {
+        let origin = self.response.url().origin().ascii_serialization();
+        let mut checked = response::check(self.response, &self.secrets).await;
+        if let Err(ConnectError::Status { code: 401 | 403, detail, .. }) = &mut checked
+            && self.withheld
+        {
+            detail.push_str(&format!(" (a redirect led to `{origin}`, where credentials are not sent)"));
+        }
+        checked
+    }
+}
+
+fn append_all(headers: &mut HeaderMap, more: &HeaderMap) {
+    for (name, value) in more {
+        headers.append(name.clone(), value.clone());
+    }
+}
+
+impl Transport for HttpTransport {
+    type Body = HttpBody;
+
+    async fn connect(&mut self, attempt: &Attempt) -> Result<Connected<HttpBody>, ConnectError> {
+        // On the heap: the future holds a whole request and its response.
+        let answer = Box::pin(self.request(attempt)).await?;
+        let response = Box::pin(answer.event_stream()).await?;
+        let head = Head::of(&response);
+        let status_line = head.status_line.clone();
+        // By the user's method, not by that of the last redirect: to try again is to send the original once more.
+        let is_get = self.method == Method::GET;
+        Ok(Connected { body: HttpBody { response, head }, is_get, status_line })
+    }
+}
+
+/// The head of a response, for diagnosis.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// `HTTP/1.1 200 OK`.
+    pub status_line: String,
+    /// The URL that answered, redirects followed, redacted.
+    pub url: String,
+    /// The address of the peer (of the proxy, if there is one).
+    pub peer: Option<SocketAddr>,
+    /// Names and values in order; control characters are escaped. Not for `Set-Cookie` and the like: they are masked.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Head {
+    fn of(response: &Response) -> Self {
+        let version = match response.version() {
+            Version::HTTP_2 => "HTTP/2".to_owned(),
+            version => format!("{version:?}"),
+        };
+        let fields = response.headers().iter().map(|(name, value)| {
+            let shown = if crate::redact::is_secret_header(name.as_str()) {
+                crate::redact::MASK.to_owned()
+            } else {
+                response::escape(&String::from_utf8_lossy(value.as_bytes()))
+            };
+            (name.as_str().to_owned(), shown)
+        });
+        Self {
+            status_line: format!("{version} {}", response.status()),
+            url: RedactedUrl(response.url()).to_string(),
+            peer: response.remote_addr(),
+            fields: fields.collect(),
+        }
+    }
+
+    /// The first value of a field, whatever the case of its name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The rest of a response. Dropping it closes the connection.
+pub struct HttpBody {
+    response: Response,
+    head: Head,
+}
+
+impl fmt::Debug for HttpBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpBody").field("head", &self.head).finish_non_exhaustive()
+    }
+}
+
+impl HttpBody {
+    /// The head that came before it.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+}
+
+impl Body for HttpBody {
+    type Chunk = Bytes;
+
+    async fn chunk(&mut self) -> Result<Option<Bytes>, Broken> {
+        // Cancel-safe: the frame that is waited for stays in the response when this future is dropped.
+        self.response.chunk().await.map_err(errors::broken)
+    }
+}
