@@ -5,9 +5,10 @@
 //! ([`http`], [`store`], [`output`], [`driver`], [`server`]) touch the world, [`commands`] wires them.
 
 pub mod consumer;
-pub mod server;
-pub mod output;
+pub mod driver;
 pub mod http;
+pub mod output;
 pub mod redact;
+pub mod server;
 pub mod store;
 pub mod wire;

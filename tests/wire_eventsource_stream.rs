@@ -38,11 +38,7 @@ fn ours(chunks: &[&[u8]], resumed_with: &str) -> (Vec<Dispatched>, String) {
             match frame {
                 Frame::Event(event) => {
                     last_event_id = event.id.map_or(last_event_id, str::to_owned);
-                    given.push((
-                        last_event_id.clone(),
-                        event.event.to_owned(),
-                        event.data.to_owned(),
-                    ));
+                    given.push((last_event_id.clone(), event.event.to_owned(), event.data.to_owned()));
                 }
                 Frame::IdOnly(id) => last_event_id = id.to_owned(),
                 Frame::Comment { .. } | Frame::Retry(_) => {}
@@ -77,18 +73,8 @@ fn frames(bytes: &[u8]) -> Vec<String> {
 #[test]
 fn it_drops_comments() {
     let bytes = b": you are reading too slowly, dropped 10000 messages\n\ndata: x\n\n";
-    assert_eq!(
-        theirs(&[bytes], "").0,
-        [dispatched("", "message", "x")],
-        "the notice is nowhere"
-    );
-    assert_eq!(
-        frames(bytes),
-        [
-            "comment you are reading too slowly, dropped 10000 messages",
-            "event x"
-        ]
-    );
+    assert_eq!(theirs(&[bytes], "").0, [dispatched("", "message", "x")], "the notice is nowhere");
+    assert_eq!(frames(bytes), ["comment you are reading too slowly, dropped 10000 messages", "event x"]);
 }
 
 #[test]
@@ -103,24 +89,14 @@ fn it_forgets_the_id_that_the_connection_was_resumed_with() {
     let bytes = b"data: no id of its own\n\n";
     assert_eq!(theirs(&[bytes], "41").1, "");
     assert_eq!(ours(&[bytes], "41").1, "41");
-    assert_eq!(
-        ours(&[b"id\ndata: reset\n\n"], "41").1,
-        "",
-        "and a reset can be told from no id"
-    );
+    assert_eq!(ours(&[b"id\ndata: reset\n\n"], "41").1, "", "and a reset can be told from no id");
 }
 
 #[test]
 fn it_loses_a_block_with_nothing_but_retry() {
     let bytes = b"retry: 2500\n\ndata: x\n\n";
     let chunks = stream::iter([Ok::<_, ()>(bytes.to_vec())]);
-    let event = chunks
-        .eventsource()
-        .next()
-        .now_or_never()
-        .flatten()
-        .expect("an event")
-        .expect("that is valid");
+    let event = chunks.eventsource().next().now_or_never().flatten().expect("an event").expect("that is valid");
     assert_eq!(event.retry, None);
     assert_eq!(frames(bytes), ["retry 2500", "event x"]);
 }
@@ -137,24 +113,14 @@ fn it_holds_an_event_closed_by_a_lone_cr_back() {
     let bytes = b"data: x\r\r";
     assert_eq!(theirs(&[bytes], "").0, []);
     assert_eq!(ours(&[bytes], "").0, [dispatched("", "message", "x")]);
-    assert_eq!(
-        ours(&[bytes, b"\ndata: y\r", b"\n\r\n"], "").0.len(),
-        2,
-        "and an LF that comes later is no line"
-    );
+    assert_eq!(ours(&[bytes, b"\ndata: y\r", b"\n\r\n"], "").0.len(), 2, "and an LF that comes later is no line");
 }
 
 #[test]
 fn it_takes_a_sign_for_a_digit() {
     let bytes = b"retry: +5\ndata: x\n\n";
     let chunks = stream::iter([Ok::<_, ()>(bytes.to_vec())]);
-    let event = chunks
-        .eventsource()
-        .next()
-        .now_or_never()
-        .flatten()
-        .expect("an event")
-        .expect("that is valid");
+    let event = chunks.eventsource().next().now_or_never().flatten().expect("an event").expect("that is valid");
     assert_eq!(event.retry, Some(std::time::Duration::from_millis(5)));
     assert_eq!(frames(bytes), ["event x"]);
 }
@@ -162,10 +128,7 @@ fn it_takes_a_sign_for_a_digit() {
 #[test]
 fn it_gives_nothing_more_after_a_byte_that_is_not_utf8() {
     let good = b"data: good\n\n".repeat(1000);
-    let chunks: Vec<&[u8]> = [b"data: bad \xFF byte\n\n".as_slice()]
-        .into_iter()
-        .chain(good.chunks(12))
-        .collect();
+    let chunks: Vec<&[u8]> = [b"data: bad \xFF byte\n\n".as_slice()].into_iter().chain(good.chunks(12)).collect();
     assert_eq!(theirs(&chunks, "").0, []);
     let events = ours(&chunks, "").0;
     assert_eq!(events[0], dispatched("", "message", "bad \u{FFFD} byte"));
@@ -182,10 +145,7 @@ fn it_is_quadratic_in_the_lines_of_a_chunk() {
 
 /// Shows the seed of a run that fails: `PROPTEST_RNG_SEED=… cargo test` runs the same cases again.
 fn config() -> ProptestConfig {
-    let mut config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(RandomState::new().hash_one(0));
     }
@@ -199,24 +159,15 @@ fn stream_it_can_read() -> impl Strategy<Value = Vec<u8>> {
     let name = prop_oneof![
         5 => Just("data"), 3 => Just("id"), 2 => Just("event"), 1 => Just("retry"), 1 => Just("unknown"), 2 => Just(""),
     ];
-    let value = prop_oneof![
-        Just("é€😀\u{FEFF}"),
-        Just(" x"),
-        Just("1:2"),
-        Just("a\0b"),
-        Just("42"),
-        Just("")
-    ];
+    let value = prop_oneof![Just("é€😀\u{FEFF}"), Just(" x"), Just("1:2"), Just("a\0b"), Just("42"), Just("")];
     let colon = prop_oneof![Just(""), Just(":"), Just(": ")];
     let end = prop_oneof![3 => Just("\n"), 1 => Just("\r"), 2 => Just("\r\n")];
-    let line =
-        (name, colon, value, end.clone()).prop_map(|(name, colon, value, end)| match colon {
-            "" => format!("{name}{end}"),
-            _ => format!("{name}{colon}{value}{end}"),
-        });
+    let line = (name, colon, value, end.clone()).prop_map(|(name, colon, value, end)| match colon {
+        "" => format!("{name}{end}"),
+        _ => format!("{name}{colon}{value}{end}"),
+    });
     let part = prop_oneof![3 => line, 2 => end.prop_map(str::to_owned)];
-    prop::collection::vec(part, 0..24)
-        .prop_map(|parts| (parts.concat() + "\n\ndata: last\n\n").into_bytes())
+    prop::collection::vec(part, 0..24).prop_map(|parts| (parts.concat() + "\n\ndata: last\n\n").into_bytes())
 }
 
 proptest! {
@@ -248,13 +199,8 @@ fn both_say_the_same_of_recorded_streams() {
 #[test]
 fn both_say_the_same_of_what_it_can_read_of_odd_sse() {
     let bytes = include_bytes!("data/streams/odd.sse").as_slice();
-    let bytes = bytes
-        .strip_prefix("\u{FEFF}".as_bytes())
-        .expect("the file begins with a byte order mark");
-    let bad = bytes
-        .windows(5)
-        .position(|window| window == b"bad \xFF")
-        .expect("the file has such a line");
+    let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).expect("the file begins with a byte order mark");
+    let bad = bytes.windows(5).position(|window| window == b"bad \xFF").expect("the file has such a line");
     let readable = &bytes[..bad];
     let expected = theirs(&[readable], "");
     assert_eq!(expected.0.len(), 6);

@@ -191,9 +191,11 @@ impl Consumer {
 
     /// Everything, as a commit that begins a record; its keys must be added by who has them.
     pub(super) fn whole_record(&self) -> Commit {
+        let mut head = self.head.clone();
+        head.next_seq -= self.changes.keys.len() as u64;
         Commit {
             begin: true,
-            head: self.head.clone(),
+            head,
             marks_put: self.marks.all().to_vec(),
             marks_drop: Vec::new(),
             gaps_put: self.gap.iter().cloned().collect(),

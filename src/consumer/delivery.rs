@@ -19,6 +19,9 @@ pub struct EventRecord<'a> {
     pub replayed: bool,
 }
 
+/// The text of a `recovery-finished` notice where all came that was dropped.
+pub const GAP_FILLED: &str = "the gap is filled";
+
 /// The kinds of notice, in the words of the record contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoticeKind {

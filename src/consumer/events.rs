@@ -197,7 +197,6 @@ impl Consumer {
 
     fn hold(&mut self, arrival: &Arrival<'_>, own: EventId) -> Step {
         self.link.far_wait = None;
-        self.left = true;
         self.far_side = Some(FarSide {
             own,
             key: arrival.key,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::delivery::{Notice, NoticeKind};
+use super::delivery::{GAP_FILLED, Notice, NoticeKind};
 use super::events::Arrival;
 use super::machine::{AttemptState, Consumer, KEYS_MAX};
 use super::options::{Follow, OnDrop};
@@ -110,7 +110,6 @@ impl Consumer {
         let failed = gap.notices_in_row >= NOTICES_IN_ROW_MAX;
         self.attempt = AttemptState::default();
         self.changes.dirty = true;
-        self.left = true;
         if self.options.on_drop == OnDrop::Exit {
             return Next::Stop(Stop::Dropped);
         }
@@ -152,7 +151,6 @@ impl Consumer {
             gap.evidence = false;
         }
         self.attempt = AttemptState::default();
-        self.left = true;
         self.outgoing.push(Outgoing::Note(format!(
             "the recovery failed: {why}; it is tried once more from the id before the latest"
         )));
@@ -232,7 +230,6 @@ impl Consumer {
         self.end_gap(GapState::Partial, now);
         self.thaw(now);
         if ahead {
-            self.left = true;
             return Step { verdict: Verdict::Refuse, next: Next::Leave };
         }
         self.deliver(arrival.delivery());
@@ -267,7 +264,7 @@ impl Consumer {
     fn end_gap(&mut self, state: GapState, now: Timestamp) {
         let Some(gap) = &self.gap else { return };
         let text = match state {
-            GapState::Recovered => "the gap is filled",
+            GapState::Recovered => GAP_FILLED,
             _ => "fewer events came than were dropped, or the recovery was given up",
         };
         self.outgoing.push(Outgoing::Notice(Notice {
@@ -322,7 +319,6 @@ impl Consumer {
         };
         if due {
             self.link.far_wait = None;
-            self.left = true;
             return Next::Leave;
         }
         Next::Go

@@ -54,8 +54,6 @@ pub struct Consumer {
     /// The last id that a header can carry, where the newest cannot be (rule 13).
     pub(super) last_sendable: Option<EventId>,
     pub(super) connected_before: bool,
-    /// The last connection was left on purpose.
-    pub(super) left: bool,
     pub(super) lost: bool,
     pub(super) noted_unplaced: bool,
     pub(super) outgoing: Vec<Outgoing>,
@@ -201,7 +199,6 @@ impl Consumer {
             go_live: false,
             last_sendable: None,
             connected_before: false,
-            left: false,
             lost: false,
             noted_unplaced: false,
             outgoing: Vec::new(),
@@ -340,7 +337,7 @@ impl Consumer {
             stale_check: choice.stale_check && cursor.is_some(),
             keys_from,
         };
-        Plan { cursor, why, at_once: self.left, keys_from: wanted.then_some(keys_from) }
+        Plan { cursor, why, keys_from: wanted.then_some(keys_from) }
     }
 
     fn first_sendable(&self, candidates: &[(EventId, &'static str)]) -> Option<(EventId, &'static str)> {
@@ -350,7 +347,6 @@ impl Consumer {
     pub(super) fn begin_connection(&mut self, keys: &[Key], now: Timestamp) -> Next {
         let planned = std::mem::take(&mut self.planned);
         self.connected_before = true;
-        self.left = false;
         self.keyer.start_connection();
         let notice = self.gap.as_ref().map_or(planned.keys_from, |gap| gap.seq);
         let known = Known::new(keys, planned.keys_from, notice);

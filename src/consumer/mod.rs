@@ -24,6 +24,7 @@ pub mod policy;
 pub mod ports;
 pub mod record;
 pub mod replay;
+pub mod stats;
 #[cfg(test)]
 mod tests;
 pub mod time;

@@ -106,8 +106,6 @@ pub struct Plan {
     pub cursor: Option<EventId>,
     /// Which position served and why, for `-v`.
     pub why: String,
-    /// It is made at once (a recovery after a connection that was left), not after a delay.
-    pub at_once: bool,
     /// The keys from this sequence number on are needed for removal.
     pub keys_from: Option<u64>,
 }

@@ -128,6 +128,9 @@ pub trait Journal: Clone {
     /// # Errors
     /// [`JournalError::Failed`] if they cannot be read.
     fn keys(&self, from: u64) -> impl Future<Output = Result<Vec<Key>, JournalError>>;
+
+    /// Ends when the stream is found to be owned by somebody else; never, if it is not.
+    fn fenced(&self) -> impl Future<Output = JournalError>;
 }
 
 /// Why the output did not take a batch.
@@ -149,18 +152,20 @@ impl fmt::Display for SinkError {
 }
 
 /// Takes batches of whole records. Delivered means: `write` (for a file, `sync` after it) returned.
-pub trait Sink {
+///
+/// A clone is another handle of the same output.
+pub trait Sink: Clone {
     /// Writes a batch and flushes it. The buffer is given back empty, to be used again.
     ///
     /// # Errors
     /// [`SinkError`]; how much of the batch was taken is then unknown.
-    fn write(&mut self, batch: Vec<u8>) -> impl Future<Output = Result<Vec<u8>, SinkError>>;
+    fn write(&self, batch: Vec<u8>) -> impl Future<Output = Result<Vec<u8>, SinkError>>;
 
     /// Makes all that was written durable, where the output is a file; at once elsewhere.
     ///
     /// # Errors
     /// [`SinkError`] if it cannot be made durable.
-    fn sync(&mut self) -> impl Future<Output = Result<(), SinkError>>;
+    fn sync(&self) -> impl Future<Output = Result<(), SinkError>>;
 
     /// Ends when the reader of the output has gone away; never, where that cannot be seen.
     fn closed(&self) -> impl Future<Output = ()>;

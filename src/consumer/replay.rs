@@ -65,12 +65,7 @@ impl Replay {
 
 impl Policy for Replay {
     fn plan(&mut self, _now: Timestamp) -> Plan {
-        Plan {
-            cursor: Some(self.position.clone()),
-            why: "the replay window".to_owned(),
-            at_once: false,
-            keys_from: None,
-        }
+        Plan { cursor: Some(self.position.clone()), why: "the replay window".to_owned(), keys_from: None }
     }
 
     fn connected(&mut self, _keys: &[Key], now: Timestamp) -> Next {

@@ -12,7 +12,7 @@ use crate::consumer::ports::{Sink, SinkError};
 const MODE: u32 = 0o600;
 
 /// A file that grows. Whether its end is where it must be is not looked at here.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FileSink {
     writer: Writer,
 }
@@ -29,11 +29,11 @@ impl FileSink {
 }
 
 impl Sink for FileSink {
-    async fn write(&mut self, batch: Vec<u8>) -> Result<Vec<u8>, SinkError> {
+    async fn write(&self, batch: Vec<u8>) -> Result<Vec<u8>, SinkError> {
         self.writer.write(batch).await
     }
 
-    async fn sync(&mut self) -> Result<(), SinkError> {
+    async fn sync(&self) -> Result<(), SinkError> {
         self.writer.sync().await
     }
 

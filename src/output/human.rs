@@ -51,12 +51,6 @@ pub(super) fn rate(events: u64, time: Duration) -> Option<String> {
     })
 }
 
-/// A part of a whole in percent, rounded; 0 of nothing.
-pub(super) fn percent(part: u64, whole: u64) -> u64 {
-    let (part, whole) = (u128::from(part.min(whole)), u128::from(whole.max(1)));
-    u64::try_from((part * 100 + whole / 2) / whole).unwrap_or(100)
-}
-
 #[expect(clippy::cast_precision_loss, reason = "shown with a few digits only")]
 fn as_f64(number: u64) -> f64 {
     number as f64

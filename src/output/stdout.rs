@@ -47,11 +47,11 @@ impl StdoutSink {
 }
 
 impl Sink for StdoutSink {
-    async fn write(&mut self, batch: Vec<u8>) -> Result<Vec<u8>, SinkError> {
+    async fn write(&self, batch: Vec<u8>) -> Result<Vec<u8>, SinkError> {
         self.writer.write(batch).await
     }
 
-    async fn sync(&mut self) -> Result<(), SinkError> {
+    async fn sync(&self) -> Result<(), SinkError> {
         Ok(())
     }
 

@@ -226,16 +226,6 @@ impl OwnedStream {
         self.epoch
     }
 
-    /// Ends when the stream is found to be owned by somebody else, by a renewal or by a commit; never, if it is not.
-    pub async fn fenced(&self) -> JournalError {
-        let mut fenced = self.fenced.clone();
-        let found = fenced.wait_for(Option::is_some).await.ok().and_then(|found| found.clone());
-        match found {
-            Some(error) => error,
-            None => pending().await,
-        }
-    }
-
     /// Gives the stream back, after the commits asked for before, and notes how the run ended.
     ///
     /// # Errors
@@ -255,6 +245,15 @@ impl Journal for OwnedStream {
 
     async fn keys(&self, from: u64) -> Result<Vec<Key>, JournalError> {
         self.store.keys(&self.stream, from).await.map_err(|error| journal_error(&error))
+    }
+
+    async fn fenced(&self) -> JournalError {
+        let mut fenced = self.fenced.clone();
+        let found = fenced.wait_for(Option::is_some).await.ok().and_then(|found| found.clone());
+        match found {
+            Some(error) => error,
+            None => pending().await,
+        }
     }
 }
 

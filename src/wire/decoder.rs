@@ -98,11 +98,7 @@ impl Decoder {
             self.state = State::Pulling;
         }
         let block = std::mem::take(&mut self.block);
-        Frames {
-            decoder: self,
-            rest,
-            block,
-        }
+        Frames { decoder: self, rest, block }
     }
 
     /// Says that the connection has ended: what was cut off is discarded, as the standard demands, and the decoder is
@@ -116,28 +112,16 @@ impl Decoder {
             State::Start(matched) => matched as u64,
             _ => self.open.bytes(),
         };
-        let finish = Finish {
-            block: begun || self.open.is_part_of_block() || self.state == State::Dead,
-            line_bytes,
-        };
+        let finish = Finish { block: begun || self.open.is_part_of_block() || self.state == State::Dead, line_bytes };
         self.state = State::Start(0);
         self.after_cr = false;
         self.block = Block::default();
         self.open.forget();
-        for buffer in [
-            &mut self.store.data,
-            &mut self.store.event,
-            &mut self.store.id,
-            &mut self.open.value,
-        ] {
+        for buffer in [&mut self.store.data, &mut self.store.event, &mut self.store.id, &mut self.open.value] {
             buffer.clear();
             buffer.shrink_to(KEPT_CAPACITY_BYTES_MAX);
         }
-        for text in [
-            &mut self.texts.data,
-            &mut self.texts.event,
-            &mut self.texts.id,
-        ] {
+        for text in [&mut self.texts.data, &mut self.texts.event, &mut self.texts.id] {
             text.clear();
             text.shrink_to(KEPT_CAPACITY_BYTES_MAX);
         }
@@ -153,9 +137,7 @@ impl Decoder {
     /// Bytes that the buffers take up.
     #[cfg(test)]
     pub(super) fn held_capacity_bytes(&self) -> usize {
-        let Self {
-            store, texts, open, ..
-        } = self;
+        let Self { store, texts, open, .. } = self;
         let buffers = [&store.data, &store.event, &store.id, &open.value].map(Vec::capacity);
         let texts = [&texts.data, &texts.event, &texts.id].map(String::capacity);
         buffers.iter().chain(&texts).sum()
@@ -177,11 +159,7 @@ impl Decoder {
             } else {
                 rest = after;
                 let matched = matched + 1;
-                self.state = if matched == BYTE_ORDER_MARK.len() {
-                    State::Between
-                } else {
-                    State::Start(matched)
-                };
+                self.state = if matched == BYTE_ORDER_MARK.len() { State::Between } else { State::Start(matched) };
             }
         }
         rest
@@ -190,59 +168,31 @@ impl Decoder {
     /// Decodes the text of a frame.
     #[inline]
     fn frame<'f>(&'f mut self, found: Found<'f>) -> Frame<'f> {
-        let Self {
-            store, texts, open, ..
-        } = self;
+        let Self { store, texts, open, .. } = self;
         match found {
             Found::Event(block) => {
-                let data = decode(
-                    block.data.bytes(&store.data),
-                    &mut texts.data,
-                    &mut texts.odd,
-                );
-                let event = decode(
-                    block.event.bytes(&store.event),
-                    &mut texts.event,
-                    &mut texts.odd,
-                );
-                let event = if event.is_empty() {
-                    DEFAULT_EVENT_TYPE
-                } else {
-                    event
-                };
+                let data = decode(block.data.bytes(&store.data), &mut texts.data, &mut texts.odd);
+                let event = decode(block.event.bytes(&store.event), &mut texts.event, &mut texts.odd);
+                let event = if event.is_empty() { DEFAULT_EVENT_TYPE } else { event };
                 let id = block.id.is_some().then_some(block.id.bytes(&store.id));
                 let id = id.map(|id| decode(id, &mut texts.id, &mut texts.odd));
                 Frame::Event(Event { id, event, data })
             }
             Found::Comment { text, truncated } => {
                 let bytes = text.bytes(&open.value);
-                let bytes = if truncated {
-                    without_cut_sequence(bytes)
-                } else {
-                    bytes
-                };
-                Frame::Comment {
-                    text: decode(bytes, &mut texts.data, &mut texts.odd),
-                    truncated,
-                }
+                let bytes = if truncated { without_cut_sequence(bytes) } else { bytes };
+                Frame::Comment { text: decode(bytes, &mut texts.data, &mut texts.odd), truncated }
             }
             Found::Retry(millis) => Frame::Retry(millis),
-            Found::IdOnly(id) => {
-                Frame::IdOnly(decode(id.bytes(&store.id), &mut texts.id, &mut texts.odd))
-            }
-            Found::TooLarge => Frame::TooLarge {
-                limit: store.limits.event_bytes_max,
-            },
+            Found::IdOnly(id) => Frame::IdOnly(decode(id.bytes(&store.id), &mut texts.id, &mut texts.odd)),
+            Found::TooLarge => Frame::TooLarge { limit: store.limits.event_bytes_max },
         }
     }
 }
 
 impl<'a> Frames<'a> {
     /// The next frame; `None` when the chunk is used up. The frame lends from the chunk or from the decoder.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "a frame borrows from this, which `Iterator` cannot say"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "a frame borrows from this, which `Iterator` cannot say")]
     #[inline]
     pub fn next(&mut self) -> Option<Frame<'_>> {
         let found = self.advance()?;
@@ -297,11 +247,7 @@ impl<'a> Frames<'a> {
         }
         decoder.block = decoder.store.keep(std::mem::take(&mut self.block));
         decoder.state = State::Between;
-        if decoder
-            .open
-            .push(tail, decoder.block, &mut decoder.store)
-            .is_err()
-        {
+        if decoder.open.push(tail, decoder.block, &mut decoder.store).is_err() {
             return self.too_large();
         }
         None
@@ -339,10 +285,7 @@ impl<'a> Frames<'a> {
             Field::Comment => {
                 let limit = self.decoder.store.limits.comment_bytes_max;
                 let kept = &value[..value.len().min(limit)];
-                return Some(Found::Comment {
-                    text: Place::Chunk(kept),
-                    truncated: value.len() > limit,
-                });
+                return Some(Found::Comment { text: Place::Chunk(kept), truncated: value.len() > limit });
             }
             Field::Retry => return Digits::of(value).map(Found::Retry),
             Field::Id | Field::Unknown => {}
@@ -353,9 +296,7 @@ impl<'a> Frames<'a> {
     /// The last piece of a line that an earlier chunk began.
     fn rest_of_line(&mut self, piece: &[u8]) -> Option<Found<'a>> {
         let Decoder { open, store, .. } = &mut *self.decoder;
-        let closed = open
-            .push(piece, self.block, store)
-            .and_then(|()| open.close(self.block, store));
+        let closed = open.push(piece, self.block, store).and_then(|()| open.close(self.block, store));
         let Ok(field) = closed else {
             return self.too_large();
         };
@@ -370,10 +311,7 @@ impl<'a> Frames<'a> {
                 self.block.id = Place::Buffer;
             }
             Field::Comment => {
-                return Some(Found::Comment {
-                    text: Place::Buffer,
-                    truncated: open.truncated,
-                });
+                return Some(Found::Comment { text: Place::Buffer, truncated: open.truncated });
             }
             Field::Retry => return open.digits.value().map(Found::Retry),
             Field::Id | Field::Unknown => {}

@@ -49,10 +49,7 @@ impl Digits {
         for &byte in bytes {
             if byte.is_ascii_digit() {
                 self.any = true;
-                self.millis = self
-                    .millis
-                    .saturating_mul(10)
-                    .saturating_add(u64::from(byte - b'0'));
+                self.millis = self.millis.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
             } else {
                 self.bad = true;
             }

@@ -64,12 +64,7 @@ pub(super) struct Store {
 
 impl Store {
     pub(super) fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            data: Vec::new(),
-            event: Vec::new(),
-            id: Vec::new(),
-        }
+        Self { limits, data: Vec::new(), event: Vec::new(), id: Vec::new() }
     }
 
     /// Copies the parts of a block out of the chunk.
@@ -163,12 +158,7 @@ impl OpenLine {
     }
 
     /// Reads on. `block` must lie in the store, not in a chunk, if the line's beginning came with an earlier chunk.
-    pub(super) fn push(
-        &mut self,
-        piece: &[u8],
-        block: Block<'_>,
-        store: &mut Store,
-    ) -> Result<(), TooLarge> {
+    pub(super) fn push(&mut self, piece: &[u8], block: Block<'_>, store: &mut Store) -> Result<(), TooLarge> {
         self.bytes += piece.len() as u64;
         let mut rest = piece;
         while self.field.is_none() {
@@ -211,9 +201,7 @@ impl OpenLine {
             Some(Field::Data) => store.data.extend_from_slice(rest),
             Some(Field::Event | Field::Id) => self.value.extend_from_slice(rest),
             Some(Field::Comment) => {
-                let kept = rest
-                    .len()
-                    .min(store.limits.comment_bytes_max - self.value.len());
+                let kept = rest.len().min(store.limits.comment_bytes_max - self.value.len());
                 self.value.extend_from_slice(&rest[..kept]);
                 self.truncated |= kept < rest.len();
             }

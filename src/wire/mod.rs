@@ -52,10 +52,7 @@ pub struct Limits {
 impl Default for Limits {
     /// 64 MiB for an event, 64 KiB for a comment.
     fn default() -> Self {
-        Self {
-            event_bytes_max: 64 << 20,
-            comment_bytes_max: 64 << 10,
-        }
+        Self { event_bytes_max: 64 << 20, comment_bytes_max: 64 << 10 }
     }
 }
 

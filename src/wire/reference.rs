@@ -6,20 +6,11 @@ use super::{Finish, Limits};
 /// A frame that owns its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Owned {
-    Event {
-        id: Option<String>,
-        event: String,
-        data: String,
-    },
-    Comment {
-        text: String,
-        truncated: bool,
-    },
+    Event { id: Option<String>, event: String, data: String },
+    Comment { text: String, truncated: bool },
     Retry(u64),
     IdOnly(String),
-    TooLarge {
-        limit: usize,
-    },
+    TooLarge { limit: usize },
 }
 
 /// All that a decoder says of a stream.
@@ -47,12 +38,7 @@ struct Reference {
 
 /// Decodes a whole stream, which ends where `bytes` ends.
 pub(super) fn decode(bytes: &[u8], limits: Limits) -> Outcome {
-    let mut reference = Reference {
-        limits,
-        block: Block::default(),
-        frames: Vec::new(),
-        odd: 0,
-    };
+    let mut reference = Reference { limits, block: Block::default(), frames: Vec::new(), odd: 0 };
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let (lines, tail) = lines(bytes);
     for line in lines {
@@ -60,21 +46,14 @@ pub(super) fn decode(bytes: &[u8], limits: Limits) -> Outcome {
             return reference.too_large();
         }
     }
-    let mut finish = Finish {
-        block: reference.block.any,
-        line_bytes: tail.len() as u64,
-    };
+    let mut finish = Finish { block: reference.block.any, line_bytes: tail.len() as u64 };
     if let Some((name, value)) = tail_field(&tail) {
         if reference.size_with(&name, &value) > limits.event_bytes_max {
             return reference.too_large();
         }
         finish.block = true;
     }
-    Outcome {
-        frames: reference.frames,
-        finish,
-        odd: reference.odd,
-    }
+    Outcome { frames: reference.frames, finish, odd: reference.odd }
 }
 
 /// The lines that have ended, and what follows the last end.
@@ -96,19 +75,14 @@ fn name_and_value(line: &[u8]) -> (String, Vec<u8>) {
     let mut parts = line.splitn(2, |&byte| byte == b':');
     let name = parts.next().unwrap_or_default();
     let value = parts.next().unwrap_or_default();
-    let value = if value.first() == Some(&b' ') {
-        &value[1..]
-    } else {
-        value
-    };
+    let value = if value.first() == Some(&b' ') { &value[1..] } else { value };
     (String::from_utf8_lossy(name).into_owned(), value.to_vec())
 }
 
 /// The field of an unfinished line, if it is certain and part of a block.
 fn tail_field(tail: &[u8]) -> Option<(String, Vec<u8>)> {
     let (name, value) = name_and_value(tail);
-    (tail.contains(&b':') && ["data", "event", "id"].contains(&name.as_str()))
-        .then_some((name, value))
+    (tail.contains(&b':') && ["data", "event", "id"].contains(&name.as_str())).then_some((name, value))
 }
 
 impl Reference {
@@ -167,21 +141,14 @@ impl Reference {
             event if event.is_empty() => "message".to_owned(),
             event => event,
         };
-        self.frames.push(Owned::Event {
-            id,
-            event,
-            data: data.join("\n"),
-        });
+        self.frames.push(Owned::Event { id, event, data: data.join("\n") });
     }
 
     fn comment(&mut self, value: &[u8]) {
         let limit = self.limits.comment_bytes_max;
         if value.len() <= limit {
             let text = self.text(value);
-            return self.frames.push(Owned::Comment {
-                text,
-                truncated: false,
-            });
+            return self.frames.push(Owned::Comment { text, truncated: false });
         }
         // A sequence that only the cut made odd is left out.
         let cut = &value[..limit];
@@ -190,17 +157,13 @@ impl Reference {
                 .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
         });
         let text = self.text(&cut[..limit - unfinished.unwrap_or(0)]);
-        self.frames.push(Owned::Comment {
-            text,
-            truncated: true,
-        });
+        self.frames.push(Owned::Comment { text, truncated: true });
     }
 
     fn retry(&mut self, value: &[u8]) {
         let value = String::from_utf8_lossy(value);
         if !value.is_empty() && value.chars().all(|char| char.is_ascii_digit()) {
-            self.frames
-                .push(Owned::Retry(value.parse().unwrap_or(u64::MAX)));
+            self.frames.push(Owned::Retry(value.parse().unwrap_or(u64::MAX)));
         }
     }
 
@@ -208,25 +171,13 @@ impl Reference {
     fn text(&mut self, bytes: &[u8]) -> String {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let shown = text.matches('\u{FFFD}').count();
-        let sent = bytes
-            .windows(3)
-            .filter(|window| *window == "\u{FFFD}".as_bytes())
-            .count();
+        let sent = bytes.windows(3).filter(|window| *window == "\u{FFFD}".as_bytes()).count();
         self.odd += (shown - sent) as u64;
         text
     }
 
     fn too_large(mut self) -> Outcome {
-        self.frames.push(Owned::TooLarge {
-            limit: self.limits.event_bytes_max,
-        });
-        Outcome {
-            frames: self.frames,
-            finish: Finish {
-                block: true,
-                line_bytes: 0,
-            },
-            odd: self.odd,
-        }
+        self.frames.push(Owned::TooLarge { limit: self.limits.event_bytes_max });
+        Outcome { frames: self.frames, finish: Finish { block: true, line_bytes: 0 }, odd: self.odd }
     }
 }

@@ -35,16 +35,9 @@ fn the_standards_examples() {
     );
     says(
         "event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\nevent: add\ndata: 113411\n\n",
-        &[
-            event(None, "add", "73857293"),
-            event(None, "remove", "2153"),
-            event(None, "add", "113411"),
-        ],
+        &[event(None, "add", "73857293"), event(None, "remove", "2153"), event(None, "add", "113411")],
     );
-    says(
-        "data: YHOO\ndata: +2\ndata: 10\n\n",
-        &[message("YHOO\n+2\n10")],
-    );
+    says("data: YHOO\ndata: +2\ndata: 10\n\n", &[message("YHOO\n+2\n10")]);
     says(
         ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
         &[
@@ -54,15 +47,8 @@ fn the_standards_examples() {
             message(" third event"),
         ],
     );
-    is_cut_off(
-        "data\n\ndata\ndata\n\ndata:",
-        &[message(""), message("\n")],
-        (true, 5),
-    );
-    says(
-        "data:test\n\ndata: test\n\n",
-        &[message("test"), message("test")],
-    );
+    is_cut_off("data\n\ndata\ndata\n\ndata:", &[message(""), message("\n")], (true, 5));
+    says("data:test\n\ndata: test\n\n", &[message("test"), message("test")]);
 }
 
 #[test]
@@ -84,13 +70,7 @@ fn odd_sse() {
     ];
     assert_eq!(outcome.frames, frames);
     assert_eq!(outcome.odd, 1);
-    assert_eq!(
-        outcome.finish,
-        Finish {
-            block: true,
-            line_bytes: 24
-        }
-    );
+    assert_eq!(outcome.finish, Finish { block: true, line_bytes: 24 });
 }
 
 /// Cuts a long stream after blank lines, to groups of a few KiB that can be run at every split.
@@ -113,35 +93,23 @@ fn groups(stream: &[u8]) -> Vec<&[u8]> {
 fn recorded(stream: &[u8]) -> Vec<Owned> {
     let whole = reference::decode(stream, Limits::default());
     for size in [1, 2, 7, 1460, 16 * 1024, stream.len()] {
-        assert!(
-            decode(stream.chunks(size), Limits::default()) == whole,
-            "in chunks of {size}"
-        );
+        assert!(decode(stream.chunks(size), Limits::default()) == whole, "in chunks of {size}");
     }
-    let parts: Vec<Owned> = groups(stream)
-        .into_iter()
-        .flat_map(|group| everywhere(group, Limits::default()).frames)
-        .collect();
-    assert!(
-        parts == whole.frames,
-        "the groups together say what the whole says"
-    );
+    let parts: Vec<Owned> =
+        groups(stream).into_iter().flat_map(|group| everywhere(group, Limits::default()).frames).collect();
+    assert!(parts == whole.frames, "the groups together say what the whole says");
     parts
 }
 
 fn events(frames: &[Owned]) -> Vec<&Owned> {
-    frames
-        .iter()
-        .filter(|frame| matches!(frame, Owned::Event { .. }))
-        .collect()
+    frames.iter().filter(|frame| matches!(frame, Owned::Event { .. })).collect()
 }
 
 #[test]
 fn recorded_broker() {
     let frames = recorded(include_bytes!("../../../tests/data/streams/broker.sse"));
     assert_eq!(frames[0], comment("welcome to the broker events"));
-    let notice =
-        |frame: &&Owned| matches!(frame, Owned::Comment { text, .. } if text.contains("dropped"));
+    let notice = |frame: &&Owned| matches!(frame, Owned::Comment { text, .. } if text.contains("dropped"));
     assert_eq!(frames.iter().filter(notice).count(), 1);
     let with_id = |frame: &&Owned| matches!(frame, Owned::Event { id: Some(_), .. });
     assert_eq!(frames.iter().filter(with_id).count(), events(&frames).len());
@@ -151,10 +119,7 @@ fn recorded_broker() {
 fn recorded_recentchange() {
     let stream = include_bytes!("../../../tests/data/streams/recentchange.sse");
     let frames = recorded(stream);
-    let data_lines = stream
-        .split(|&byte| byte == b'\n')
-        .filter(|line| line.starts_with(b"data:"))
-        .count();
+    let data_lines = stream.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"data:")).count();
     assert_eq!(events(&frames).len(), data_lines);
 }
 
@@ -169,24 +134,14 @@ fn recorded_tokens() {
 fn line_ends_of_every_kind() {
     for end in ["\n", "\r", "\r\n"] {
         let stream = format!("id: 1{end}data: a{end}data: b{end}{end}: c{end}data: d{end}{end}");
-        says(
-            &stream,
-            &[
-                event(Some("1"), "message", "a\nb"),
-                comment("c"),
-                message("d"),
-            ],
-        );
+        says(&stream, &[event(Some("1"), "message", "a\nb"), comment("c"), message("d")]);
     }
     says(
         "data: a\r\n\ndata: b\n\r\ndata: c\r\r\ndata: d\n\r",
         &[message("a"), message("b"), message("c"), message("d")],
     );
     says("\n\r\r\n\n\r", &[]);
-    says(
-        "data: a\n\r\ndata: b\r\n\r\n",
-        &[message("a"), message("b")],
-    );
+    says("data: a\n\r\ndata: b\r\n\r\n", &[message("a"), message("b")]);
 }
 
 #[test]
@@ -194,16 +149,8 @@ fn a_cr_ends_its_line_at_once() {
     let mut decoder = Decoder::new(Limits::default());
     assert_eq!(feed(&mut decoder, b"data: now\r\r"), [message("now")]);
     assert_eq!(feed(&mut decoder, b""), []);
-    assert_eq!(
-        feed(&mut decoder, b"\ndata: a\r"),
-        [],
-        "the LF belongs to the CR before it"
-    );
-    assert_eq!(
-        feed(&mut decoder, b"\n"),
-        [],
-        "so does this one: the block has not ended"
-    );
+    assert_eq!(feed(&mut decoder, b"\ndata: a\r"), [], "the LF belongs to the CR before it");
+    assert_eq!(feed(&mut decoder, b"\n"), [], "so does this one: the block has not ended");
     assert_eq!(feed(&mut decoder, b"\n"), [message("a")]);
     assert_eq!(feed(&mut decoder, b": ping\r"), [comment("ping")]);
     assert!(decoder.finish().is_clean());
@@ -211,47 +158,23 @@ fn a_cr_ends_its_line_at_once() {
 
 #[test]
 fn names_and_values() {
-    says(
-        "data:x\ndata: x\ndata:  x\ndata:\tx\n\n",
-        &[message("x\nx\n x\n\tx")],
-    );
+    says("data:x\ndata: x\ndata:  x\ndata:\tx\n\n", &[message("x\nx\n x\n\tx")]);
     says("data: a: b:c\n\n", &[message("a: b:c")]);
     says("data:\ndata: \ndata\n\n", &[message("\n\n")]);
-    says(
-        "Data: x\nDATA: x\ndata : x\n data: x\ndatum: x\ndat: x\ndata\0: x\ndatax\nd\n\n",
-        &[],
-    );
-    says(
-        "event: a\nevent: b\ndata: x\n\ndata: y\n\n",
-        &[event(None, "b", "x"), message("y")],
-    );
-    says(
-        "event: a\nevent\ndata: x\n\nevent: message\ndata: y\n\n",
-        &[message("x"), message("y")],
-    );
+    says("Data: x\nDATA: x\ndata : x\n data: x\ndatum: x\ndat: x\ndata\0: x\ndatax\nd\n\n", &[]);
+    says("event: a\nevent: b\ndata: x\n\ndata: y\n\n", &[event(None, "b", "x"), message("y")]);
+    says("event: a\nevent\ndata: x\n\nevent: message\ndata: y\n\n", &[message("x"), message("y")]);
     says("event:  \ndata: x\n\n", &[event(None, " ", "x")]);
     says("event: gone\n\ndata: x\n\n", &[message("x")]);
-    says(
-        "eventual: x\nidea: x\nretry-after: 5\ni: x\nevents\ndata: x\n\n",
-        &[message("x")],
-    );
+    says("eventual: x\nidea: x\nretry-after: 5\ni: x\nevents\ndata: x\n\n", &[message("x")]);
 }
 
 #[test]
 fn ids() {
-    says(
-        "id: 1\nid: 2\ndata: x\n\ndata: y\n\n",
-        &[event(Some("2"), "message", "x"), message("y")],
-    );
-    says(
-        "id: 1\nid: b\0d\ndata: x\n\n",
-        &[event(Some("1"), "message", "x")],
-    );
+    says("id: 1\nid: 2\ndata: x\n\ndata: y\n\n", &[event(Some("2"), "message", "x"), message("y")]);
+    says("id: 1\nid: b\0d\ndata: x\n\n", &[event(Some("1"), "message", "x")]);
     says("id: \0\ndata: x\n\nid: \0\n\n", &[message("x")]);
-    says(
-        "id:\n\nid: 3\nevent: e\n\nid\n\n",
-        &[id_only(""), id_only("3"), id_only("")],
-    );
+    says("id:\n\nid: 3\nevent: e\n\nid\n\n", &[id_only(""), id_only("3"), id_only("")]);
     says("id: 3\n: c\nid: 4\n\n", &[comment("c"), id_only("4")]);
     says("id:  4 \ndata\n\n", &[event(Some(" 4 "), "message", "")]);
 }
@@ -259,35 +182,20 @@ fn ids() {
 #[test]
 fn retries() {
     says("retry: 10\n", &[Owned::Retry(10)]);
-    says(
-        "data: x\nretry:0\nretry: 007\n\n",
-        &[Owned::Retry(0), Owned::Retry(7), message("x")],
-    );
-    says(
-        "retry\nretry:\nretry: \nretry: +5\nretry: -5\nretry: 5 \nretry:  5\nretry: 1.5\nretry: 1e3\nretry: ٣\n",
-        &[],
-    );
+    says("data: x\nretry:0\nretry: 007\n\n", &[Owned::Retry(0), Owned::Retry(7), message("x")]);
+    says("retry\nretry:\nretry: \nretry: +5\nretry: -5\nretry: 5 \nretry:  5\nretry: 1.5\nretry: 1e3\nretry: ٣\n", &[]);
     says(
         "retry: 18446744073709551615\nretry: 18446744073709551616\n",
         &[Owned::Retry(u64::MAX), Owned::Retry(u64::MAX)],
     );
-    says(
-        format!("retry: {}\n", "9".repeat(60)),
-        &[Owned::Retry(u64::MAX)],
-    );
+    says(format!("retry: {}\n", "9".repeat(60)), &[Owned::Retry(u64::MAX)]);
     says(format!("retry: {}5\n", "0".repeat(60)), &[Owned::Retry(5)]);
 }
 
 #[test]
 fn comments_come_when_their_line_ends() {
-    says(
-        ":\n: \n:a\n: a\n:  a\n:: a\n",
-        &["", "", "a", "a", " a", ": a"].map(comment),
-    );
-    says(
-        "data: x\n: dropped 5 messages\n\n",
-        &[comment("dropped 5 messages"), message("x")],
-    );
+    says(":\n: \n:a\n: a\n:  a\n:: a\n", &["", "", "a", "a", " a", ": a"].map(comment));
+    says("data: x\n: dropped 5 messages\n\n", &[comment("dropped 5 messages"), message("x")]);
     let mut decoder = Decoder::new(Limits::default());
     assert_eq!(feed(&mut decoder, b"data: x\n: now\nda"), [comment("now")]);
     assert_eq!(feed(&mut decoder, b"ta: y\n\n"), [message("x\ny")]);
@@ -308,32 +216,15 @@ fn byte_order_mark() {
 
 #[test]
 fn bytes_that_are_not_utf8() {
-    let outcome = everywhere(
-        b"data: \xFF\xE2\x82\ndata: \xE2\x82\xACz\xC0\x80\n: \xED\xA0\x80\n\n",
-        Limits::default(),
-    );
-    let frames = [
-        comment("\u{FFFD}\u{FFFD}\u{FFFD}"),
-        message("\u{FFFD}\u{FFFD}\n€z\u{FFFD}\u{FFFD}"),
-    ];
+    let outcome = everywhere(b"data: \xFF\xE2\x82\ndata: \xE2\x82\xACz\xC0\x80\n: \xED\xA0\x80\n\n", Limits::default());
+    let frames = [comment("\u{FFFD}\u{FFFD}\u{FFFD}"), message("\u{FFFD}\u{FFFD}\n€z\u{FFFD}\u{FFFD}")];
     assert_eq!(outcome.frames, frames);
     assert_eq!(outcome.odd, 7);
 
-    let outcome = everywhere(
-        b"id: \xFF1\nevent: \xFE\ndata: \xEF\xBF\xBD\n\nid: \x80\n\nskipped: \xFF\n",
-        Limits::default(),
-    );
-    assert_eq!(
-        outcome.frames,
-        [
-            event(Some("\u{FFFD}1"), "\u{FFFD}", "\u{FFFD}"),
-            id_only("\u{FFFD}")
-        ]
-    );
-    assert_eq!(
-        outcome.odd, 3,
-        "a replacement character that was sent is not odd, a line that is skipped not seen"
-    );
+    let outcome =
+        everywhere(b"id: \xFF1\nevent: \xFE\ndata: \xEF\xBF\xBD\n\nid: \x80\n\nskipped: \xFF\n", Limits::default());
+    assert_eq!(outcome.frames, [event(Some("\u{FFFD}1"), "\u{FFFD}", "\u{FFFD}"), id_only("\u{FFFD}")]);
+    assert_eq!(outcome.odd, 3, "a replacement character that was sent is not odd, a line that is skipped not seen");
 }
 
 #[test]
@@ -347,43 +238,18 @@ fn the_end_cuts_off() {
     is_cut_off(": ping\n: pi", &[comment("ping")], (false, 4));
     is_cut_off("retry: 5", &[], (false, 8));
     is_cut_off("unknown: 5", &[], (false, 10));
-    says(
-        "unknown: 5\n: c\nretry: 1\n",
-        &[comment("c"), Owned::Retry(1)],
-    );
+    says("unknown: 5\n: c\nretry: 1\n", &[comment("c"), Owned::Retry(1)]);
     says("", &[]);
 }
 
 #[test]
 fn a_decoder_is_used_again() {
     let mut decoder = Decoder::new(Limits::default());
-    assert_eq!(
-        feed(&mut decoder, b"id: 1\nevent: e\ndata: x\ndata: \xFF\r"),
-        []
-    );
-    assert_eq!(
-        decoder.finish(),
-        Finish {
-            block: true,
-            line_bytes: 0
-        }
-    );
-    assert_eq!(
-        feed(&mut decoder, b"\ndata: \xFF\n\nda"),
-        [message("\u{FFFD}")],
-        "nothing is left of the first stream"
-    );
-    assert_eq!(
-        decoder.finish(),
-        Finish {
-            block: false,
-            line_bytes: 2
-        }
-    );
-    assert_eq!(
-        feed(&mut decoder, "\u{FEFF}ta: x\ndata: y\n\n".as_bytes()),
-        [message("y")]
-    );
+    assert_eq!(feed(&mut decoder, b"id: 1\nevent: e\ndata: x\ndata: \xFF\r"), []);
+    assert_eq!(decoder.finish(), Finish { block: true, line_bytes: 0 });
+    assert_eq!(feed(&mut decoder, b"\ndata: \xFF\n\nda"), [message("\u{FFFD}")], "nothing is left of the first stream");
+    assert_eq!(decoder.finish(), Finish { block: false, line_bytes: 2 });
+    assert_eq!(feed(&mut decoder, "\u{FEFF}ta: x\ndata: y\n\n".as_bytes()), [message("y")]);
     assert!(decoder.finish().is_clean());
     assert_eq!(decoder.odd_bytes(), 1);
 }

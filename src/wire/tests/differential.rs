@@ -10,10 +10,7 @@ use super::*;
 
 /// As configured, with a seed that a failure shows: `PROPTEST_RNG_SEED=… cargo test` runs the same cases again.
 pub(super) fn config() -> ProptestConfig {
-    let mut config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(RandomState::new().hash_one(0));
     }
@@ -37,8 +34,7 @@ pub(super) fn stream() -> impl Strategy<Value = Vec<u8>> {
         "[0-9]{0,24}".prop_map(String::into_bytes),
         "[ -~]{0,12}".prop_map(String::into_bytes),
     ];
-    let colon =
-        prop_oneof![1 => token(b""), 3 => token(b":"), 5 => token(b": "), 1 => token(b":  ")];
+    let colon = prop_oneof![1 => token(b""), 3 => token(b":"), 5 => token(b": "), 1 => token(b":  ")];
     let line = (name, colon, value, line_end.clone()).prop_map(|(name, colon, value, end)| {
         let value = if colon.is_empty() { Vec::new() } else { value };
         [name, colon, value, end].concat()
@@ -56,10 +52,8 @@ pub(super) fn stream() -> impl Strategy<Value = Vec<u8>> {
 fn limits() -> impl Strategy<Value = Limits> {
     prop_oneof![
         Just(Limits::default()),
-        (0usize..40, 0usize..12).prop_map(|(event_bytes_max, comment_bytes_max)| Limits {
-            event_bytes_max,
-            comment_bytes_max
-        }),
+        (0usize..40, 0usize..12)
+            .prop_map(|(event_bytes_max, comment_bytes_max)| Limits { event_bytes_max, comment_bytes_max }),
     ]
 }
 

@@ -8,14 +8,7 @@ use crate::wire::{Event, encode};
 
 fn append(out: &mut Vec<u8>, frame: &Owned) {
     match frame {
-        Owned::Event { id, event, data } => encode::event(
-            out,
-            &Event {
-                id: id.as_deref(),
-                event,
-                data,
-            },
-        ),
+        Owned::Event { id, event, data } => encode::event(out, &Event { id: id.as_deref(), event, data }),
         Owned::Comment { text, .. } => encode::comment(out, text),
         Owned::Retry(millis) => encode::retry(out, *millis),
         Owned::IdOnly(id) => encode::id_only(out, id),
@@ -41,19 +34,10 @@ fn gives(frame: &Owned, bytes: &str, decoded: &[Owned]) {
 #[test]
 fn plain_frames() {
     let same = |frame: Owned, bytes| gives(&frame, bytes, std::slice::from_ref(&frame));
-    same(
-        event(Some("7"), "add", "x"),
-        "id: 7\nevent: add\ndata: x\n\n",
-    );
-    same(
-        message(" two\n\n lines\n"),
-        "data:  two\ndata:\ndata:  lines\ndata:\n\n",
-    );
+    same(event(Some("7"), "add", "x"), "id: 7\nevent: add\ndata: x\n\n");
+    same(message(" two\n\n lines\n"), "data:  two\ndata:\ndata:  lines\ndata:\n\n");
     same(event(Some(""), "message", ""), "id:\ndata:\n\n");
-    same(
-        event(Some(" 1"), " e", ":"),
-        "id:  1\nevent:  e\ndata: :\n\n",
-    );
+    same(event(Some(" 1"), " e", ":"), "id:  1\nevent:  e\ndata: :\n\n");
     same(comment("dropped 5"), ": dropped 5\n\n");
     same(comment(""), ":\n\n");
     same(Owned::Retry(u64::MAX), "retry: 18446744073709551615\n\n");
@@ -68,24 +52,12 @@ fn text_that_a_stream_cannot_carry_makes_no_fields() {
         "data: a\ndata: b\ndata: c\ndata:\ndata: d\ndata:\n\n",
         &[message("a\nb\nc\n\nd\n")],
     );
-    gives(
-        &event(None, "a\ndata: b\rc", "x"),
-        "event: a data: b c\ndata: x\n\n",
-        &[event(None, "a data: b c", "x")],
-    );
+    gives(&event(None, "a\ndata: b\rc", "x"), "event: a data: b c\ndata: x\n\n", &[event(None, "a data: b c", "x")]);
     gives(&event(None, "", "x"), "data: x\n\n", &[message("x")]);
-    gives(
-        &comment("a\ndata: b\n\nc"),
-        ": a\n: data: b\n:\n: c\n\n",
-        &["a", "data: b", "", "c"].map(comment),
-    );
+    gives(&comment("a\ndata: b\n\nc"), ": a\n: data: b\n:\n: c\n\n", &["a", "data: b", "", "c"].map(comment));
     for id in ["1\ndata: x", "1\r", "1\0"] {
         assert!(!encode::can_carry_id(id));
-        gives(
-            &event(Some(id), "message", "x"),
-            "data: x\n\n",
-            &[message("x")],
-        );
+        gives(&event(Some(id), "message", "x"), "data: x\n\n", &[message("x")]);
         gives(&id_only(id), "", &[]);
     }
     assert!(encode::can_carry_id("1\t€"));
@@ -98,13 +70,7 @@ fn text() -> impl Strategy<Value = String> {
 /// A frame as a decoder could have given it.
 fn frame() -> impl Strategy<Value = Owned> {
     let data = prop::collection::vec(text(), 1..4).prop_map(|lines| lines.join("\n"));
-    let kind = text().prop_map(|event| {
-        if event.is_empty() {
-            "message".to_owned()
-        } else {
-            event
-        }
-    });
+    let kind = text().prop_map(|event| if event.is_empty() { "message".to_owned() } else { event });
     prop_oneof![
         4 => (prop::option::of(text()), kind, data).prop_map(|(id, event, data)| Owned::Event { id, event, data }),
         1 => text().prop_map(|text| Owned::Comment { text, truncated: false }),

@@ -3,10 +3,7 @@
 use super::*;
 use crate::wire::Finish;
 
-const SMALL: Limits = Limits {
-    event_bytes_max: 10,
-    comment_bytes_max: 4,
-};
+const SMALL: Limits = Limits { event_bytes_max: 10, comment_bytes_max: 4 };
 const TOO_LARGE: Owned = Owned::TooLarge { limit: 10 };
 
 #[test]
@@ -16,10 +13,7 @@ fn an_event_may_be_full_to_the_last_byte() {
         ("data: 0123456789a\n\n", false),
         ("data: 0123\ndata: 56789\n\n", true),
         ("data: 0123\ndata: 56789a\n\n", false),
-        (
-            "data: 0123456789\nunknown: 1234567890\nretry: 5x\n: c\n\n",
-            true,
-        ),
+        ("data: 0123456789\nunknown: 1234567890\nretry: 5x\n: c\n\n", true),
         ("data: 0123456789\ndata\n\n", false),
         ("data: 012345678\ndata:\n\n", true),
         ("id: 12\nevent: 123\ndata: 12345\n\n", true),
@@ -38,25 +32,12 @@ fn an_event_may_be_full_to_the_last_byte() {
 
 #[test]
 fn after_a_block_too_large_nothing_comes() {
-    let outcome = everywhere(
-        b"data: a\n\n: c\ndata: 0123456789a\n\ndata: b\n\n: c\n",
-        SMALL,
-    );
+    let outcome = everywhere(b"data: a\n\n: c\ndata: 0123456789a\n\ndata: b\n\n: c\n", SMALL);
     assert_eq!(outcome.frames, [message("a"), comment("c"), TOO_LARGE]);
-    assert_eq!(
-        outcome.finish,
-        Finish {
-            block: true,
-            line_bytes: 0
-        }
-    );
+    assert_eq!(outcome.finish, Finish { block: true, line_bytes: 0 });
 
     let mut decoder = Decoder::new(SMALL);
-    assert_eq!(
-        feed(&mut decoder, b"data: 0123456789a"),
-        [TOO_LARGE],
-        "said before the line ends"
-    );
+    assert_eq!(feed(&mut decoder, b"data: 0123456789a"), [TOO_LARGE], "said before the line ends");
     assert_eq!(feed(&mut decoder, b"\n\ndata: b\n\n"), []);
     assert!(decoder.finish().block);
     assert_eq!(feed(&mut decoder, b"data: b\n\n"), [message("b")]);
@@ -64,29 +45,14 @@ fn after_a_block_too_large_nothing_comes() {
 
 #[test]
 fn a_long_comment_is_cut_at_a_whole_character() {
-    let cut = |text: &str| Owned::Comment {
-        text: text.to_owned(),
-        truncated: true,
-    };
-    assert_eq!(
-        everywhere(b": 1234\n: 12345\n:12345678\n", SMALL).frames,
-        [comment("1234"), cut("1234"), cut("1234")]
-    );
-    assert_eq!(
-        everywhere(": 123€\n: 12€4\n: 1€\n".as_bytes(), SMALL).frames,
-        [cut("123"), cut("12"), comment("1€")]
-    );
+    let cut = |text: &str| Owned::Comment { text: text.to_owned(), truncated: true };
+    assert_eq!(everywhere(b": 1234\n: 12345\n:12345678\n", SMALL).frames, [comment("1234"), cut("1234"), cut("1234")]);
+    assert_eq!(everywhere(": 123€\n: 12€4\n: 1€\n".as_bytes(), SMALL).frames, [cut("123"), cut("12"), comment("1€")]);
     let outcome = everywhere(b": 123\xE25\n: 123\xFF5\n", SMALL);
     assert_eq!(outcome.frames, [cut("123"), cut("123\u{FFFD}")]);
     assert_eq!(outcome.odd, 1);
-    let none = Limits {
-        comment_bytes_max: 0,
-        ..SMALL
-    };
-    assert_eq!(
-        everywhere(b":\n: \n: a\n", none).frames,
-        [comment(""), comment(""), cut("")]
-    );
+    let none = Limits { comment_bytes_max: 0, ..SMALL };
+    assert_eq!(everywhere(b":\n: \n: a\n", none).frames, [comment(""), comment(""), cut("")]);
 }
 
 #[test]
@@ -98,10 +64,7 @@ fn what_is_skipped_is_not_held() {
         for _ in 0..256 {
             assert_eq!(feed(&mut decoder, &chunk), []);
         }
-        assert!(
-            decoder.held_capacity_bytes() < 64,
-            "a line that starts {line:?} is not held"
-        );
+        assert!(decoder.held_capacity_bytes() < 64, "a line that starts {line:?} is not held");
         feed(&mut decoder, b"\n");
     }
     assert!(decoder.finish().is_clean());
@@ -109,10 +72,7 @@ fn what_is_skipped_is_not_held() {
 
 #[test]
 fn an_endless_data_line_is_held_up_to_the_limit() {
-    let limits = Limits {
-        event_bytes_max: 1 << 20,
-        comment_bytes_max: 64,
-    };
+    let limits = Limits { event_bytes_max: 1 << 20, comment_bytes_max: 64 };
     let mut decoder = Decoder::new(limits);
     assert_eq!(feed(&mut decoder, b"data: "), []);
     let mut frames = Vec::new();
@@ -120,10 +80,7 @@ fn an_endless_data_line_is_held_up_to_the_limit() {
         frames.extend(feed(&mut decoder, &[b'x'; 4096]));
     }
     assert_eq!(frames, [Owned::TooLarge { limit: 1 << 20 }]);
-    assert!(
-        decoder.held_capacity_bytes() <= 2 << 20,
-        "a vector's spare room, but no second copy"
-    );
+    assert!(decoder.held_capacity_bytes() <= 2 << 20, "a vector's spare room, but no second copy");
 }
 
 #[test]
@@ -136,11 +93,7 @@ fn every_byte_is_searched_once() {
             for chunk in stream.chunks(size) {
                 feed(&mut decoder, chunk);
             }
-            assert!(
-                decoder.searched_bytes <= stream.len(),
-                "{} bytes in chunks of {size}",
-                stream.len()
-            );
+            assert!(decoder.searched_bytes <= stream.len(), "{} bytes in chunks of {size}", stream.len());
         }
     }
 }
@@ -164,8 +117,7 @@ fn an_event_whole_in_a_chunk_is_lent_from_it() {
 
 #[test]
 fn buffers_are_used_again_and_huge_ones_given_back() {
-    let stream =
-        b"id: 12345\nevent: trade\ndata: some data\ndata: and some more\n: comment\n\n".repeat(3);
+    let stream = b"id: 12345\nevent: trade\ndata: some data\ndata: and some more\n: comment\n\n".repeat(3);
     let mut decoder = Decoder::new(Limits::default());
     let round = |decoder: &mut Decoder| {
         for chunk in stream.chunks(7) {
@@ -177,10 +129,7 @@ fn buffers_are_used_again_and_huge_ones_given_back() {
     for _ in 0..10 {
         assert_eq!(round(&mut decoder), held);
     }
-    feed(
-        &mut decoder,
-        &[b"data: ".as_slice(), &vec![b'x'; 8 << 20]].concat(),
-    );
+    feed(&mut decoder, &[b"data: ".as_slice(), &vec![b'x'; 8 << 20]].concat());
     assert!(decoder.held_capacity_bytes() >= 8 << 20);
     decoder.finish();
     assert!(decoder.held_capacity_bytes() < 2 << 20);

@@ -1,0 +1,143 @@
+//! The way out: a batch to the output, then the commit of what it delivered. One of each is under way at a time.
+
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::consumer::ports::{Journal, JournalError, Sink, SinkError};
+use crate::consumer::record::Commit;
+
+type Pending<T> = Option<Pin<Box<dyn Future<Output = T>>>>;
+
+/// When what was delivered is made durable and committed.
+#[derive(Clone, Copy, Debug)]
+pub struct Grouping {
+    /// The output is a file that must be made durable before a commit.
+    pub durable: bool,
+    /// No two commits are nearer to each other than this, unless the run ends ...
+    pub interval: Duration,
+    /// ... or so many bytes were written since.
+    pub bytes: u64,
+}
+
+impl Default for Grouping {
+    /// Every delivery is committed as soon as the store has done the commit before.
+    fn default() -> Self {
+        Self { durable: false, interval: Duration::ZERO, bytes: 0 }
+    }
+}
+
+/// Writes and commits of one stream.
+pub(super) struct Pump<J, S> {
+    pub(super) journal: J,
+    sink: S,
+    grouping: Grouping,
+    writing: Pending<Result<Vec<u8>, SinkError>>,
+    committing: Pending<Result<(), PumpError>>,
+    written_bytes: u64,
+    committed_at: Instant,
+    failed: bool,
+}
+
+/// What of the way out failed.
+#[derive(Debug)]
+pub(super) enum PumpError {
+    Journal(JournalError),
+    Sink(SinkError),
+}
+
+/// What is done.
+#[derive(Debug)]
+pub(super) enum Done {
+    /// The batch is delivered; here is its buffer.
+    Written(Result<Vec<u8>, SinkError>),
+    /// The commit is durable.
+    Committed(Result<(), PumpError>),
+}
+
+impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
+    pub(super) fn new(journal: J, sink: S, grouping: Grouping) -> Self {
+        Self {
+            journal,
+            sink,
+            grouping,
+            writing: None,
+            committing: None,
+            written_bytes: 0,
+            committed_at: Instant::now(),
+            failed: false,
+        }
+    }
+
+    pub(super) fn is_writing(&self) -> bool {
+        self.writing.is_some()
+    }
+
+    /// A batch was not taken: what the policy knows is ahead of what was delivered.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    pub(super) fn is_committing(&self) -> bool {
+        self.committing.is_some()
+    }
+
+    pub(super) fn write(&mut self, batch: Vec<u8>) {
+        self.written_bytes += batch.len() as u64;
+        let sink = self.sink.clone();
+        self.writing = Some(Box::pin(async move { sink.write(batch).await }));
+    }
+
+    /// A commit may be begun now.
+    pub(super) fn commit_is_due(&self) -> bool {
+        self.committing.is_none()
+            && (self.committed_at.elapsed() >= self.grouping.interval || self.written_bytes >= self.grouping.bytes)
+    }
+
+    /// When the next commit may be begun, where it waits for its interval.
+    pub(super) fn commit_at(&self) -> Instant {
+        self.committed_at + self.grouping.interval
+    }
+
+    pub(super) fn commit(&mut self, commit: Commit) {
+        self.written_bytes = 0;
+        self.committed_at = Instant::now();
+        let (journal, sink, durable) = (self.journal.clone(), self.sink.clone(), self.grouping.durable);
+        self.committing = Some(Box::pin(async move {
+            if durable {
+                sink.sync().await.map_err(PumpError::Sink)?;
+            }
+            journal.commit(commit).await.map_err(PumpError::Journal)
+        }));
+    }
+
+    /// Waits for what is under way. Cancel-safe.
+    pub(super) async fn done(&mut self) -> Done {
+        let done = tokio::select! {
+            written = under_way(&mut self.writing) => Done::Written(written),
+            committed = under_way(&mut self.committing) => Done::Committed(committed),
+        };
+        match done {
+            Done::Written(ref result) => {
+                self.failed |= result.is_err();
+                self.writing = None;
+            }
+            Done::Committed(_) => self.committing = None,
+        }
+        done
+    }
+
+    /// Ends when the reader of the output is gone. Cancel-safe.
+    pub(super) async fn closed(&self) {
+        self.sink.closed().await;
+    }
+}
+
+async fn under_way<T>(future: &mut Pending<T>) -> T {
+    match future {
+        Some(future) => future.await,
+        None => pending().await,
+    }
+}
