@@ -4,5 +4,9 @@
 //! [`wire`] turns bytes into frames, [`consumer`] decides what to do with them, the edge modules
 //! ([`http`], [`store`], [`output`], [`driver`], [`server`]) touch the world, [`commands`] wires them.
 
+pub mod cli;
+pub mod commands;
 pub mod consumer;
+pub mod error;
+pub mod settings;
 pub mod store;
