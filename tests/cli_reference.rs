@@ -74,7 +74,7 @@ fn the_man_page_is_fresh() {
     let mut command = ssectl::cli::command();
     command.build();
     let mut page = Vec::new();
-    let man = clap_mangen::Man::new(command.clone()).date("").source("ssectl").manual("User Commands");
+    let man = clap_mangen::Man::new(command.clone()).date("-").source("ssectl").manual("User Commands");
     man.render_title(&mut page).unwrap();
     man.render_name_section(&mut page).unwrap();
     man.render_synopsis_section(&mut page).unwrap();

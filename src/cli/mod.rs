@@ -85,7 +85,7 @@ pub struct TailArgs {
     #[arg(value_name = "STREAM", required = true)]
     pub streams: Vec<String>,
     /// Name the stream of a URL [default: host, port, path and query]
-    #[arg(long, value_name = "NAME", help_heading = "Options")]
+    #[arg(long, value_name = "NAME")]
     pub stream: Option<String>,
     /// Which config file.
     #[command(flatten)]
@@ -140,7 +140,7 @@ pub struct ReplayArgs {
     #[arg(value_name = "STREAM")]
     pub target: String,
     /// Name the stream of a URL [default: host, port, path and query]
-    #[arg(long, value_name = "NAME", help_heading = "Options")]
+    #[arg(long, value_name = "NAME")]
     pub stream: Option<String>,
     /// Which config file.
     #[command(flatten)]

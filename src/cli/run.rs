@@ -14,7 +14,7 @@ use crate::settings::values::{ColorChoice, OutputFormat};
 #[derive(Args, Clone, Debug, Default)]
 pub struct ConfigArgs {
     /// Read this config file [default: $SSECTL_CONFIG, or $XDG_CONFIG_HOME/ssectl/config.toml]
-    #[arg(long, value_name = "PATH", help_heading = "Options")]
+    #[arg(long, value_name = "PATH")]
     pub config: Option<PathBuf>,
 }
 

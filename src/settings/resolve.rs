@@ -104,14 +104,13 @@ impl Settings {
     /// # Errors
     /// As [`Settings::of_tail`].
     pub fn of_replay(args: ReplayArgs, env: &Environment) -> Result<Self, Failure> {
-        let mut settings = Request::from(args).resolve(env)?;
+        let settings = Request::from(args).resolve(env)?;
         // `replay` reads what is stored; a config file that keeps runs in memory cannot mean it.
         if settings.store.db.is_none() {
             return Err(Failure::usage("replay without a store")
                 .cause("`no-store` stands in the config file")
                 .hint("name the database with `--db PATH`"));
         }
-        settings.streams.truncate(1);
         Ok(settings)
     }
 }
