@@ -4,11 +4,15 @@
 //! [`wire`] turns bytes into frames, [`consumer`] decides what to do with them, the edge modules
 //! ([`http`], [`store`], [`output`], [`driver`], [`server`]) touch the world, [`commands`] wires them.
 
+pub mod cli;
+pub mod commands;
 pub mod consumer;
 pub mod driver;
+pub mod error;
 pub mod http;
 pub mod output;
 pub mod redact;
 pub mod server;
+pub mod settings;
 pub mod store;
 pub mod wire;

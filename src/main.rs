@@ -1,1 +1,51 @@
-fn main() {}
+//! The `ssectl` program: arguments, settings, one command, an exit code.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Parser;
+use ssectl::cli::{Cli, Command};
+use ssectl::commands::{self, checkpoint, completions};
+use ssectl::consumer::time::Timestamp;
+use ssectl::error::{Exit, Failure};
+use ssectl::settings::{CheckpointSettings, Environment};
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            // When stderr is gone too there is nobody left to tell; the code still says it.
+            let _ = writeln!(io::stderr(), "{failure}");
+            failure.exit.into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Exit, Failure> {
+    let env = Environment::of_process();
+    match cli.command {
+        Command::Checkpoint(args) => checkpoint::run(
+            args.clone(),
+            checkpoint::Context {
+                settings: &CheckpointSettings::new(&args, &env)?,
+                open: &commands::open_store,
+                out: &mut io::stdout().lock(),
+                notes: &mut io::stderr(),
+                now: now(),
+            },
+        ),
+        Command::Completions { shell } => match completions::run(shell, &mut io::stdout().lock()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::output(&error)),
+            _ => Ok(Exit::Success),
+        },
+        Command::Tail(_) | Command::Resume(_) | Command::Replay(_) | Command::Demo(_) => {
+            Err(Failure::new(Exit::Failure, "run this command").cause("it is not built in yet"))
+        }
+    }
+}
+
+fn now() -> Timestamp {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,198 @@
+//! The command line: what can be typed, and the help for it. The doc comments of the fields are the help texts.
+//!
+//! Responsible for the grammar only. What the words mean together with the config file and the environment is
+//! decided in [`crate::settings`].
+
+pub mod checkpoint;
+mod choices;
+pub mod run;
+pub mod stream;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use self::checkpoint::CheckpointArgs;
+use self::run::{BoundArgs, ConfigArgs, DbArgs, NoStoreArgs, OutputArgs};
+use self::stream::{ConnectionArgs, CursorArgs, DropArgs};
+use crate::settings::parse;
+use crate::settings::values::{Initial, ListFormat, OnDrop};
+
+/// Tail, resume and replay Server-Sent Events streams, and never lose your place
+///
+/// STREAM is a URL, or the name of a stream in the config file. Two cursors are kept of each stream: `latest`, up to
+/// which nothing is known to be missing, and `lagging`, a replay window older. After a lost connection a stream goes on
+/// from `latest`; after the server said that it discarded events, it is read again from `lagging`.
+///
+/// Durations are written `500ms`, `0.1s`, `15m`, `2h`, `7d`; sizes `64KiB`, `8MiB`, `2k`.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "ssectl", version, after_long_help = EXIT_CODES)]
+pub struct Cli {
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What `--help` says of exit codes.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    ended as asked, or the reader of the pipe is gone
+  1    any other failure
+  2    usage: the command line or the config file
+  3    the server refused: status, content type, event too large
+  4    no connection, or the retries are used up
+  5    events are known to be lost
+  6    the store or the export cannot be used: busy, fenced off, corrupt
+  7    the output failed: disk full
+  130  after SIGINT, 143 after SIGTERM, with everything delivered so far stored";
+
+/// The commands.
+#[derive(Subcommand, Clone, Debug)]
+pub enum Command {
+    /// Follow streams from now
+    ///
+    /// After a lost connection it goes on where it was. Where a script reads the same stream with `resume`, the stored
+    /// cursor stays the script's, and `tail` keeps its own in memory.
+    Tail(Box<TailArgs>),
+    /// Continue streams from their stored cursors, for scripts and exports
+    ///
+    /// Run it again, after any end whatever, and it goes on after the last event that was delivered. With `--to FILE`
+    /// every event is in FILE once.
+    Resume(Box<ResumeArgs>),
+    /// Read the replay window of a stream again; moves no cursor
+    ///
+    /// Reads from `lagging` to where `latest` was at the start, or until 10s pass without an event.
+    Replay(Box<ReplayArgs>),
+    /// List, show, change and move stored cursors
+    Checkpoint(CheckpointArgs),
+    /// Show the whole story in ten seconds, on loopback
+    Demo(DemoArgs),
+    /// Print a completion script
+    ///
+    /// For example: ssectl completions bash > ~/.local/share/bash-completion/completions/ssectl
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// `ssectl tail`.
+#[derive(Args, Clone, Debug)]
+pub struct TailArgs {
+    /// URLs, or names from the config file
+    #[arg(value_name = "STREAM", required = true)]
+    pub streams: Vec<String>,
+    /// Name the stream of a URL [default: host, port, path and query]
+    #[arg(long, value_name = "NAME")]
+    pub stream: Option<String>,
+    /// Which config file.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// How to connect.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+    /// Which database.
+    #[command(flatten)]
+    pub db: DbArgs,
+    /// Or none.
+    #[command(flatten)]
+    pub no_store: NoStoreArgs,
+    /// What a drop notice is.
+    #[command(flatten)]
+    pub drops: DropArgs,
+    /// How cursors are kept.
+    #[command(flatten)]
+    pub cursors: CursorArgs,
+    /// What is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// When it ends.
+    #[command(flatten)]
+    pub bounds: BoundArgs,
+}
+
+/// `ssectl resume`.
+#[derive(Args, Clone, Debug)]
+pub struct ResumeArgs {
+    /// What `tail` has too.
+    #[command(flatten)]
+    pub tail: TailArgs,
+    /// Where to start when nothing is stored: live, or after an id [default: live]
+    #[arg(long, value_name = "live|id:ID", value_parser = parse::initial, help_heading = "Cursors")]
+    pub initial: Option<Initial>,
+    /// Append records to this file, each event once whatever happens, instead of to stdout
+    ///
+    /// json, unless --output says otherwise; a format without ids is refused. Several STREAMs need `{stream}` in the name.
+    /// SIGHUP opens the file anew (logrotate).
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub to: Option<PathBuf>,
+    /// How often what was written to FILE is made durable [default: 1s, or after 8MiB]
+    #[arg(long, value_name = "DUR", value_parser = parse::duration, requires = "to", help_heading = "Output")]
+    pub commit_interval: Option<Duration>,
+}
+
+/// `ssectl replay`.
+#[derive(Args, Clone, Debug)]
+pub struct ReplayArgs {
+    /// A URL, or a name from the config file
+    #[arg(value_name = "STREAM")]
+    pub target: String,
+    /// Name the stream of a URL [default: host, port, path and query]
+    #[arg(long, value_name = "NAME")]
+    pub stream: Option<String>,
+    /// Which config file.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// How to connect.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+    /// Which database.
+    #[command(flatten)]
+    pub db: DbArgs,
+    /// What a drop notice is.
+    #[command(flatten)]
+    pub drops: DropArgs,
+    /// What is written.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// When it ends.
+    #[command(flatten)]
+    pub bounds: BoundArgs,
+}
+
+/// `ssectl demo`.
+#[derive(Args, Clone, Debug)]
+pub struct DemoArgs {
+    /// How to write records [default: pretty on a terminal, else json]
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    pub output: Option<ListFormat>,
+    /// What to do at the drop notice
+    #[arg(long, value_name = "ACTION", value_enum, default_value = "recover")]
+    pub on_drop: DemoOnDrop,
+}
+
+/// What the demo does at its drop notice.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DemoOnDrop {
+    /// Read the window again and deliver what is missing
+    Recover,
+    /// Go on as other clients do, and lose the events
+    Warn,
+}
+
+impl From<DemoOnDrop> for OnDrop {
+    fn from(choice: DemoOnDrop) -> Self {
+        match choice {
+            DemoOnDrop::Recover => Self::Recover,
+            DemoOnDrop::Warn => Self::Warn,
+        }
+    }
+}
+
+/// The whole grammar, for completions and the reference.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,117 @@
+//! One layer of stream options: what the flags say, or one table of the config file. Layers lie over each other:
+//! flags over the stream's table over `[defaults]`.
+
+use super::secret::Secret;
+use super::values::Initial;
+use crate::cli::stream::{ConnectionArgs, CursorArgs, DropArgs};
+
+/// All options of a stream, each of them set or not.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    /// The URL; only a stream's table has one.
+    pub url: Option<Secret>,
+    /// How to connect.
+    pub connection: ConnectionArgs,
+    /// What a drop notice is.
+    pub drops: DropArgs,
+    /// How cursors are kept.
+    pub cursors: CursorArgs,
+    /// Where `resume` starts when nothing is stored.
+    pub initial: Option<Initial>,
+}
+
+impl Layer {
+    /// This layer over another: what it does not set shows through. Headers and start parameters win by name, other
+    /// lists as a whole; credentials win over credentials of any kind.
+    #[must_use]
+    pub fn over(self, base: Self) -> Self {
+        Self {
+            url: self.url.or(base.url),
+            connection: connection(self.connection, base.connection),
+            drops: drops(self.drops, base.drops),
+            cursors: cursors(self.cursors, base.cursors),
+            initial: self.initial.or(base.initial),
+        }
+    }
+
+    /// What contradicts itself within this layer.
+    pub fn conflict(&self) -> Option<&'static str> {
+        let c = &self.connection;
+        let credentials = [c.user.is_some(), c.bearer_env.is_some(), c.bearer_cmd.is_some()];
+        if credentials.into_iter().filter(|set| *set).count() > 1 {
+            return Some("`user`, `bearer-env` and `bearer-cmd` exclude each other");
+        }
+        if c.reconnect == Some(true) && c.no_reconnect == Some(true) {
+            return Some("`reconnect` and `no-reconnect` exclude each other");
+        }
+        None
+    }
+}
+
+fn connection(top: ConnectionArgs, mut base: ConnectionArgs) -> ConnectionArgs {
+    if top.user.is_some() || top.bearer_env.is_some() || top.bearer_cmd.is_some() {
+        (base.user, base.bearer_env, base.bearer_cmd) = (None, None, None);
+    }
+    if top.reconnect.is_some() || top.no_reconnect.is_some() {
+        (base.reconnect, base.no_reconnect) = (None, None);
+    }
+    ConnectionArgs {
+        header: by_name(top.header, base.header, ':'),
+        request: top.request.or(base.request),
+        data: top.data.or(base.data),
+        user: top.user.or(base.user),
+        bearer_env: top.bearer_env.or(base.bearer_env),
+        bearer_cmd: top.bearer_cmd.or(base.bearer_cmd),
+        insecure: top.insecure.or(base.insecure),
+        cacert: top.cacert.or(base.cacert),
+        cert: top.cert.or(base.cert),
+        key: top.key.or(base.key),
+        proxy: top.proxy.or(base.proxy),
+        http1_1: top.http1_1.or(base.http1_1),
+        compressed: top.compressed.or(base.compressed),
+        connect_timeout: top.connect_timeout.or(base.connect_timeout),
+        idle_timeout: top.idle_timeout.or(base.idle_timeout),
+        retry_initial: top.retry_initial.or(base.retry_initial),
+        retry_max: top.retry_max.or(base.retry_max),
+        max_retries: top.max_retries.or(base.max_retries),
+        no_reconnect: top.no_reconnect.or(base.no_reconnect),
+        reconnect: top.reconnect.or(base.reconnect),
+        send_cursor: top.send_cursor.or(base.send_cursor),
+        start_param: by_name(top.start_param, base.start_param, '='),
+        last_event_id: top.last_event_id.or(base.last_event_id),
+        id_from: top.id_from.or(base.id_from),
+        no_cursor_event: list(top.no_cursor_event, base.no_cursor_event),
+        max_event_bytes: top.max_event_bytes.or(base.max_event_bytes),
+    }
+}
+
+fn drops(top: DropArgs, base: DropArgs) -> DropArgs {
+    DropArgs {
+        drop_notice: list(top.drop_notice, base.drop_notice),
+        no_default_drop_notices: top.no_default_drop_notices.or(base.no_default_drop_notices),
+        drop_event: list(top.drop_event, base.drop_event),
+    }
+}
+
+fn cursors(top: CursorArgs, base: CursorArgs) -> CursorArgs {
+    CursorArgs {
+        window: top.window.or(base.window),
+        dedupe: top.dedupe.or(base.dedupe),
+        drop_cooldown: top.drop_cooldown.or(base.drop_cooldown),
+        max_replay: top.max_replay.or(base.max_replay),
+        on_drop: top.on_drop.or(base.on_drop),
+        on_expired: top.on_expired.or(base.on_expired),
+    }
+}
+
+fn list<T>(top: Vec<T>, base: Vec<T>) -> Vec<T> {
+    if top.is_empty() { base } else { top }
+}
+
+/// `base` without what `top` names too, then `top`. A file (`@…`) has no name and replaces nothing.
+fn by_name(top: Vec<Secret>, mut base: Vec<Secret>, separator: char) -> Vec<Secret> {
+    let name = |pair: &Secret| Some(pair.expose().split_once(separator)?.0.trim().to_ascii_lowercase());
+    base.retain(|below| name(below).is_none() || !top.iter().any(|above| name(above) == name(below)));
+    base.extend(top);
+    base
+}
