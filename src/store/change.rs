@@ -56,25 +56,22 @@ pub(super) fn of_edit(edit: &Edit, stored: Option<&Head>, now: Timestamp) -> Res
 fn set(cursors: &NewCursors, stored: Option<&Head>, now: Timestamp) -> Head {
     let latest = cursors.latest.clone();
     let lagging = cursors.lagging.clone().unwrap_or_else(|| latest.clone());
-    let sole_id_events = match stored.and_then(|head| head.newest.as_ref().map(|newest| (head, newest))) {
-        Some((head, newest)) => head.sole_id_events.filter(|_| newest.id == latest),
-        None => Some(0),
-    };
-    begun(latest, lagging, Head { sole_id_events, ..remembered(stored) }, now)
+    begun(latest, lagging, stored, now)
 }
 
 fn to_lagging(head: &Head, now: Timestamp) -> Result<Head, StoreError> {
     let lagging = head.lagging.clone().ok_or(StoreError::NoCursor)?;
-    let kept = Head { sole_id_events: head.sole_id_events, lagging_at: head.lagging_at, ..remembered(Some(head)) };
-    Ok(begun(lagging.clone(), lagging, kept, now))
+    Ok(Head { lagging_at: head.lagging_at, ..begun(lagging.clone(), lagging, Some(head), now) })
 }
 
-/// What a new record keeps of the old one: how the stream's server uses ids (rule 8).
-fn remembered(stored: Option<&Head>) -> Head {
-    Head { shared_ids: stored.is_some_and(|head| head.shared_ids), ..Head::default() }
-}
-
-fn begun(latest: EventId, lagging: EventId, kept: Head, now: Timestamp) -> Head {
-    let place = Place { id: latest, before: None };
-    Head { newest: Some(place.clone()), latest: Some(place), latest_at: Some(now), lagging: Some(lagging), ..kept }
+/// A record that begins at a position. Nothing was delivered in it, so there is no `newest`; how the stream's server
+/// uses ids is remembered (rule 8).
+fn begun(latest: EventId, lagging: EventId, stored: Option<&Head>, now: Timestamp) -> Head {
+    Head {
+        latest: Some(Place { id: latest, before: None }),
+        latest_at: Some(now),
+        lagging: Some(lagging),
+        shared_ids: stored.is_some_and(|head| head.shared_ids),
+        ..Head::default()
+    }
 }

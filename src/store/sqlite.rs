@@ -154,16 +154,16 @@ impl From<rusqlite::Error> for StoreError {
         match code {
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Corrupt(error.to_string()),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
-                Self::Failed("another program keeps it locked".to_owned())
+                Self::Failed("another program keeps the database locked".to_owned())
             }
             ErrorCode::ReadOnly => {
-                Self::Failed("it is read-only: the file or its directory cannot be written".to_owned())
+                Self::Failed("the database is read-only: the file or its directory cannot be written".to_owned())
             }
-            ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
-                Self::Failed("it cannot be opened: no permission for the file or for its directory".to_owned())
-            }
-            ErrorCode::DiskFull => Self::Failed("there is no space left for it".to_owned()),
-            ErrorCode::SystemIoFailure => Self::Failed(format!("it cannot be read or written: {error}")),
+            ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Self::Failed(
+                "the database cannot be opened: no permission for the file or for its directory".to_owned(),
+            ),
+            ErrorCode::DiskFull => Self::Failed("no space is left for the database".to_owned()),
+            ErrorCode::SystemIoFailure => Self::Failed(format!("the database cannot be read or written: {error}")),
             _ => Self::Failed(error.to_string()),
         }
     }

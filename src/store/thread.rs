@@ -95,7 +95,7 @@ impl StoreThread {
         clock: impl Fn() -> Timestamp + Send + 'static,
         renewal: Duration,
     ) -> Result<Self, StoreError> {
-        let no_thread = |error| StoreError::Failed(format!("the system gave no thread for it: {error}"));
+        let no_thread = |error| StoreError::Failed(format!("the system gave no thread for the store: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(no_thread)?;
         let (requests, queue) = mpsc::channel(QUEUE_REQUESTS_MAX);
         let worker = Worker { store: Box::new(store), clock: Box::new(clock), owned: HashMap::new() };
@@ -207,7 +207,7 @@ impl StoreHandle {
         request: Request,
         answer: oneshot::Receiver<Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        let closed = || StoreError::Failed("it was closed before".to_owned());
+        let closed = || StoreError::Failed("the store was closed before".to_owned());
         self.requests.send(request).await.map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
     }

@@ -20,7 +20,7 @@ const RETRY: Duration = Duration::from_millis(10);
 
 /// Opens the file with its schema up to date.
 pub(super) fn open(path: &Path, busy_timeout: Duration) -> Result<Connection, StoreError> {
-    create(path).map_err(|error| StoreError::Failed(format!("it cannot be made: {error}")))?;
+    create(path).map_err(|error| StoreError::Failed(format!("the database cannot be made: {error}")))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy_timeout)?;
@@ -28,7 +28,7 @@ pub(super) fn open(path: &Path, busy_timeout: Duration) -> Result<Connection, St
     // A file that is not ours must not be touched, so this comes before everything that writes.
     schema::identify(&connection)?;
     if connection.is_readonly("main")? {
-        return Err(StoreError::Failed("it is read-only".to_owned()));
+        return Err(StoreError::Failed("the database is read-only".to_owned()));
     }
     set_journal_mode(&connection, busy_timeout)?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -113,7 +113,9 @@ fn look(connection: &Connection) -> Result<Kind, StoreError> {
         return Ok(Kind::Fresh);
     }
     if application != APPLICATION_ID {
-        return Err(StoreError::Failed("it is the SQLite database of another program, not one of ssectl's".to_owned()));
+        return Err(StoreError::Failed(
+            "the file is the SQLite database of another program, not one of ssectl's".to_owned(),
+        ));
     }
     match u32::try_from(version) {
         Ok(found) if found > SCHEMA_VERSION => Err(StoreError::NewerSchema { found, known: SCHEMA_VERSION }),
