@@ -5,6 +5,9 @@
 //! ([`http`], [`store`], [`output`], [`driver`], [`server`]) touch the world, [`commands`] wires them.
 
 pub mod consumer;
+pub mod server;
+pub mod output;
 pub mod http;
 pub mod redact;
 pub mod store;
+pub mod wire;

@@ -3,6 +3,16 @@
 //! Responsible for durability, ownership (leases with epochs, rule 9) and what `checkpoint` shows and changes.
 //! Knows nothing of SSE, of the network or of when a cursor should move.
 
+mod change;
+#[cfg(test)]
+mod contract;
+mod invariants;
+pub mod memory;
+mod ownership;
+pub mod process;
+pub mod sqlite;
+pub mod thread;
+
 use std::fmt;
 use std::time::Duration;
 
@@ -21,6 +31,21 @@ pub enum Mover {
     Set,
 }
 
+impl Mover {
+    /// Every mover, for readers of the stored form.
+    pub const ALL: [Self; 3] = [Self::Tail, Self::Resume, Self::Set];
+
+    /// The word for it in the store and in messages.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tail => "tail",
+            Self::Resume => "resume",
+            Self::Set => "set",
+        }
+    }
+}
+
 /// A process that may own streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
@@ -28,10 +53,16 @@ pub struct Process {
     pub pid: u32,
     /// The host's name.
     pub host: String,
-    /// What tells this boot of this host from others; empty if unknown.
+    /// What tells this boot of this host (and this namespace of process ids) from others; empty if unknown.
     pub boot: String,
     /// What tells this process from a later one of the same pid (its start time in clock ticks); 0 if unknown.
     pub started: u64,
+}
+
+/// Tells whether a process that holds a lease still runs.
+pub trait Liveness: Send {
+    /// Whether it is certain that the holder has ended. `false` where that cannot be told, as for another host.
+    fn is_dead(&self, holder: &Process) -> bool;
 }
 
 /// Who owns a stream.
@@ -86,7 +117,7 @@ pub struct Owned {
     pub last_gap_number: u64,
     /// The secret of this stream's keys (rule 7), random when the stream is first seen.
     pub key_seed: [u8; 32],
-    /// Who was fenced off by taking over, if anybody.
+    /// The living holder who was fenced off by taking over, if anybody.
     pub taken_from: Option<Holder>,
     /// The redacted URL stored before this one, where it differs.
     pub previous_url: Option<String>,
@@ -94,6 +125,9 @@ pub struct Owned {
 
 /// How long a lease lasts without being renewed.
 pub const LEASE: Duration = Duration::from_secs(15);
+
+/// How many gaps of a stream are kept: the newest.
+pub const GAPS_KEPT: usize = 1_000;
 
 /// One stream, as `checkpoint list` and `show` tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +142,7 @@ pub struct Summary {
     pub latest_at: Option<Timestamp>,
     /// When the id of `lagging` was delivered.
     pub lagging_at: Option<Timestamp>,
-    /// The replay window of the last run.
+    /// The replay window of the last run; zero if there was none.
     pub window: Duration,
     /// All gaps, oldest first (the newest 1,000 are kept).
     pub gaps: Vec<Gap>,
@@ -116,7 +150,7 @@ pub struct Summary {
     pub owner: Option<Holder>,
     /// The redacted URL.
     pub url: Option<String>,
-    /// How the last run ended, in words.
+    /// How the last run ended, in words; `None` while one runs, or if it could not say (it was killed).
     pub last_end: Option<String>,
     /// Who moved the cursor last.
     pub moved_by: Option<Mover>,
@@ -146,12 +180,24 @@ pub enum Edit {
     ToLagging,
 }
 
+/// One change of one stream, of several that are made together.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The stream.
+    pub stream: StreamName,
+    /// Under which ownership.
+    pub epoch: Epoch,
+    /// What changes.
+    pub commit: Box<Commit>,
+}
+
 /// Why a store did not do what was asked.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
     /// The write carried an older epoch. Nothing was changed.
     Fenced {
-        /// The owner now, if there is one.
+        /// Who took the stream over: the owner now, or the last one if it has let go. `None` if the stream was changed
+        /// from outside ([`Store::edit`]).
         holder: Option<Holder>,
     },
     /// A living process owns the stream.
@@ -208,10 +254,18 @@ pub trait Store: Send {
     /// Applies one change under an epoch.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] if the epoch is not the stream's current one; nothing is changed then.
+    /// [`StoreError::Fenced`] if the epoch is not the stream's current one; [`StoreError::Failed`] if its keys do not
+    /// follow the stored ones. Nothing is changed then.
     fn commit(&mut self, stream: &StreamName, epoch: Epoch, commit: &Commit) -> Result<(), StoreError>;
 
-    /// All keys from sequence number `from` on, in order.
+    /// Applies several changes, in one transaction where the store can: one answer for each, in order. One that is
+    /// refused ([`StoreError::Fenced`]) leaves the others alone; if the transaction itself fails, all have failed.
+    fn commit_all(&mut self, changes: &[Change]) -> Vec<Result<(), StoreError>> {
+        changes.iter().map(|change| self.commit(&change.stream, change.epoch, &change.commit)).collect()
+    }
+
+    /// All keys from sequence number `from` on, in order; the last is the one before `next_seq`. Fewer, if the oldest
+    /// of them have been deleted ([`Commit::keys_keep_from`]).
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -223,7 +277,7 @@ pub trait Store: Send {
     /// [`StoreError::Fenced`] if the epoch is not the stream's current one.
     fn renew(&mut self, stream: &StreamName, epoch: Epoch, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Gives the lease back and notes how the run ended.
+    /// Gives the lease back and notes how the run ended. The epoch is over with it.
     ///
     /// # Errors
     /// [`StoreError::Fenced`] if the epoch is not the stream's current one.
@@ -241,13 +295,14 @@ pub trait Store: Send {
     /// [`StoreError`] if it cannot be read.
     fn show(&mut self, stream: &StreamName, now: Timestamp) -> Result<Option<Summary>, StoreError>;
 
-    /// The stored record without owning it, with its key seed, for `replay`; `None` if nothing is stored.
+    /// The stored record without owning it, for `replay`; `None` if nothing is stored.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
     fn peek(&mut self, stream: &StreamName) -> Result<Option<Record>, StoreError>;
 
-    /// Changes a stream from outside. With `force` a living owner is fenced off (the epoch moves), without it refused.
+    /// Changes a stream from outside. With `force` a living owner is fenced off, without it the edit is refused.
+    /// The epoch moves either way, so that an owner whose lease merely ran out cannot undo the edit.
     ///
     /// # Errors
     /// [`StoreError::Busy`], [`StoreError::UnknownStream`] (but for `Set`), [`StoreError::NoCursor`].

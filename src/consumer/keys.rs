@@ -1,0 +1,226 @@
+//! What a delivered event is known by (rule 7): keyed hashes, and the sets in which they are looked up.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use highway::{HighwayHash, HighwayHasher, Key as HighwayKey};
+
+use super::options::Dedupe;
+use super::record::Key;
+
+/// The events that one connection's occurrence counts reach back over, at least.
+const OCCURRENCES_MIN: usize = 32_768;
+
+/// Makes the keys of one stream, under the stream's own secret.
+#[derive(Clone, Debug)]
+pub struct Keyer {
+    secret: HighwayKey,
+    dedupe: Dedupe,
+    occurrences: Occurrences,
+}
+
+/// What of an event goes into its key.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity<'a> {
+    /// The last event ID in force at dispatch.
+    pub in_force: &'a str,
+    /// The event's own id, if it has one that is not empty.
+    pub own: Option<&'a str>,
+    /// Its type.
+    pub event: &'a str,
+    /// Its data.
+    pub data: &'a str,
+}
+
+impl Keyer {
+    /// A maker of keys under `secret`.
+    #[must_use]
+    pub fn new(secret: &[u8; 32], dedupe: Dedupe) -> Self {
+        let word = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&secret[at..at + 8]);
+            u64::from_le_bytes(bytes)
+        };
+        let secret = HighwayKey([word(0), word(8), word(16), word(24)]);
+        Self { secret, dedupe, occurrences: Occurrences::default() }
+    }
+
+    /// Keys are placed in a connection: occurrences are counted from its beginning.
+    pub fn start_connection(&mut self) {
+        self.occurrences = Occurrences::default();
+    }
+
+    /// The key of the next event on this connection. Counts it.
+    pub fn key(&mut self, identity: &Identity<'_>) -> Key {
+        match &self.dedupe {
+            Dedupe::Id => {
+                if let Some(own) = identity.own {
+                    return self.hash(b'i', &[own.as_bytes()]);
+                }
+            }
+            Dedupe::Value(pointer) => {
+                if let Some(value) = pointer.value(identity.data) {
+                    return self.hash(b'v', &[value.as_bytes()]);
+                }
+            }
+            Dedupe::Event | Dedupe::None => {}
+        }
+        let base =
+            self.hash(b'e', &[identity.in_force.as_bytes(), identity.event.as_bytes(), identity.data.as_bytes()]);
+        base.wrapping_add(u128::from(self.occurrences.count(base)))
+    }
+
+    fn hash(&self, kind: u8, parts: &[&[u8]]) -> Key {
+        let mut hasher = HighwayHasher::new(self.secret);
+        hasher.append(&[kind]);
+        for part in parts {
+            hasher.append(&(part.len() as u64).to_le_bytes());
+            hasher.append(part);
+        }
+        let [low, high] = hasher.finalize128();
+        Key::from(high) << 64 | Key::from(low)
+    }
+}
+
+/// How many equal events came before on this connection. Two generations, so that memory stays bounded: counts of
+/// the last [`OCCURRENCES_MIN`] different events are exact.
+#[derive(Clone, Debug, Default)]
+struct Occurrences {
+    young: HashMap<Key, u32, KeyHash>,
+    old: HashMap<Key, u32, KeyHash>,
+}
+
+impl Occurrences {
+    fn count(&mut self, base: Key) -> u32 {
+        let before = self.young.get(&base).or_else(|| self.old.get(&base)).copied().unwrap_or(0);
+        if self.young.len() >= OCCURRENCES_MIN {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(base, before.saturating_add(1));
+        before
+    }
+}
+
+/// The events that were delivered on earlier connections, as far back as keys are kept.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    before_notice: HashSet<Key, KeyHash>,
+    after_notice: HashSet<Key, KeyHash>,
+}
+
+/// When a known event was delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Before the notice of the open gap: it shows that a re-read is where it should be.
+    BeforeNotice,
+    /// After it, or there is no gap.
+    AfterNotice,
+}
+
+impl Known {
+    /// The set of `keys`, the first of which has sequence number `from`; those below `notice` were delivered before it.
+    #[must_use]
+    pub fn new(keys: &[Key], from: u64, notice: u64) -> Self {
+        let split = usize::try_from(notice.saturating_sub(from)).unwrap_or(usize::MAX).min(keys.len());
+        let (before, after) = keys.split_at(split);
+        Self { before_notice: before.iter().copied().collect(), after_notice: after.iter().copied().collect() }
+    }
+
+    /// Whether and when the event with this key was delivered.
+    #[must_use]
+    pub fn when(&self, key: Key) -> Option<When> {
+        if self.before_notice.contains(&key) {
+            Some(When::BeforeNotice)
+        } else if self.after_notice.contains(&key) {
+            Some(When::AfterNotice)
+        } else {
+            None
+        }
+    }
+
+    /// Nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.before_notice.is_empty() && self.after_notice.is_empty()
+    }
+}
+
+/// A hasher for keys, which are evenly spread already.
+type KeyHash = BuildHasherDefault<KeyHasher>;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+    fn write_u128(&mut self, key: u128) {
+        #[expect(clippy::cast_possible_truncation, reason = "half of the key is hash enough")]
+        let low = key as u64;
+        self.0 = low;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity<'a>(in_force: &'a str, data: &'a str) -> Identity<'a> {
+        Identity { in_force, own: Some(in_force), event: "message", data }
+    }
+
+    #[test]
+    fn equal_events_under_one_id_differ_by_occurrence_and_agree_between_connections() {
+        let mut keyer = Keyer::new(&[7; 32], Dedupe::Event);
+        let first: Vec<Key> = (0..3).map(|_| keyer.key(&identity("1", "x"))).collect();
+        assert_ne!(first[0], first[1]);
+        assert_ne!(first[1], first[2]);
+        keyer.start_connection();
+        let again: Vec<Key> = (0..3).map(|_| keyer.key(&identity("1", "x"))).collect();
+        assert_eq!(first, again);
+    }
+
+    #[test]
+    fn an_occurrence_is_counted_also_when_another_id_came_between() {
+        let mut keyer = Keyer::new(&[7; 32], Dedupe::Event);
+        let first = keyer.key(&identity("1", "x"));
+        keyer.key(&identity("2", "y"));
+        assert_ne!(first, keyer.key(&identity("1", "x")));
+    }
+
+    #[test]
+    fn parts_cannot_be_shifted_into_each_other() {
+        let mut keyer = Keyer::new(&[7; 32], Dedupe::Event);
+        assert_ne!(keyer.key(&identity("1", "2x")), keyer.key(&identity("12", "x")));
+    }
+
+    #[test]
+    fn the_secret_matters() {
+        let mut one = Keyer::new(&[1; 32], Dedupe::Event);
+        let mut two = Keyer::new(&[2; 32], Dedupe::Event);
+        assert_ne!(one.key(&identity("1", "x")), two.key(&identity("1", "x")));
+    }
+
+    #[test]
+    fn dedupe_id_looks_at_the_id_alone_and_at_the_whole_event_where_it_has_none() {
+        let mut keyer = Keyer::new(&[7; 32], Dedupe::Id);
+        assert_eq!(keyer.key(&identity("1", "x")), keyer.key(&identity("1", "y")));
+        let bare = Identity { in_force: "1", own: None, event: "message", data: "x" };
+        assert_ne!(keyer.key(&bare), keyer.key(&bare));
+    }
+
+    #[test]
+    fn known_tells_before_from_after_the_notice() {
+        let known = Known::new(&[10, 11, 12], 5, 7);
+        assert_eq!(known.when(10), Some(When::BeforeNotice));
+        assert_eq!(known.when(11), Some(When::BeforeNotice));
+        assert_eq!(known.when(12), Some(When::AfterNotice));
+        assert_eq!(known.when(13), None);
+    }
+}

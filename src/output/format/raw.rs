@@ -1,0 +1,66 @@
+//! `-o raw`: server-sent events again (HTML standard, section 9.2.6), so that another reader of SSE can go on.
+
+use super::{Plain, push_number};
+use crate::consumer::delivery::{EventRecord, Notice};
+
+/// Appends an event: its own id line if it had one, its type unless that is the default, its data, a blank line.
+pub(super) fn event(batch: &mut Vec<u8>, event: &EventRecord<'_>, plain: Plain) {
+    // An id taken out of the data (`--id-from`) may hold what no field can; one with NUL is ignored by readers.
+    if let Some(id) = event.own_id.filter(|id| !id.contains(['\n', '\r', '\0'])) {
+        field(batch, b"id:", id, plain);
+    }
+    if event.event != "message" {
+        field(batch, b"event:", event.event, plain);
+    }
+    for line in event.data.split(['\n', '\r']) {
+        field(batch, b"data:", line, plain);
+    }
+    batch.push(b'\n');
+}
+
+/// Appends a comment, which can stand between events.
+pub(super) fn comment(batch: &mut Vec<u8>, text: &str, plain: Plain) {
+    for line in text.split(['\n', '\r']) {
+        field(batch, b":", line, plain);
+    }
+}
+
+/// Appends a notice as a comment that says whose it is.
+pub(super) fn notice(batch: &mut Vec<u8>, notice: &Notice, plain: Plain) {
+    batch.extend_from_slice(b": ssectl ");
+    batch.extend_from_slice(notice.kind.as_str().as_bytes());
+    batch.push(b':');
+    for piece in notice.text.split(['\n', '\r']) {
+        batch.push(b' ');
+        plain.push(batch, piece);
+    }
+    push_figures(batch, notice);
+    batch.push(b'\n');
+}
+
+/// Appends the figures of a notice in words: ` (10000 dropped, 9990 recovered)`.
+pub(super) fn push_figures(batch: &mut Vec<u8>, notice: &Notice) {
+    let figures = [("dropped", notice.dropped), ("recovered", notice.recovered), ("removed", notice.removed)];
+    let mut before: &[u8] = b" (";
+    for (name, figure) in figures {
+        if let Some(figure) = figure {
+            batch.extend_from_slice(before);
+            push_number(batch, figure);
+            batch.push(b' ');
+            batch.extend_from_slice(name.as_bytes());
+            before = b", ";
+        }
+    }
+    if before == b", " {
+        batch.push(b')');
+    }
+}
+
+fn field(batch: &mut Vec<u8>, name: &[u8], value: &str, plain: Plain) {
+    batch.extend_from_slice(name);
+    if !value.is_empty() {
+        batch.push(b' ');
+        plain.push(batch, value);
+    }
+    batch.push(b'\n');
+}
