@@ -78,27 +78,14 @@ const SECRET_PARAMETERS: &[&str] = &[
 
 /// Pieces of the names of header fields that carry credentials. Here a guess too many costs little: the field is
 /// masked, and not shown to another origin.
-const SECRET_HEADER_PIECES: &[&str] = &[
-    "apikey",
-    "auth",
-    "cookie",
-    "credential",
-    "jwt",
-    "key",
-    "passw",
-    "secret",
-    "session",
-    "signature",
-    "token",
-];
+const SECRET_HEADER_PIECES: &[&str] =
+    &["apikey", "auth", "cookie", "credential", "jwt", "key", "passw", "secret", "session", "signature", "token"];
 
 /// Whether a query parameter of this (decoded) name carries a credential.
 #[must_use]
 pub fn is_secret_parameter(name: &str) -> bool {
-    let name: String = name
-        .chars()
-        .map(|c| if matches!(c, '-' | '.') { '_' } else { c.to_ascii_lowercase() })
-        .collect();
+    let name: String =
+        name.chars().map(|c| if matches!(c, '-' | '.') { '_' } else { c.to_ascii_lowercase() }).collect();
     SECRET_PARAMETERS.binary_search(&name.as_str()).is_ok()
 }
 

@@ -5,6 +5,7 @@
 mod support;
 
 use std::future::Future;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,9 +13,11 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use ssectl::consumer::id::EventId;
 use ssectl::consumer::ports::{Attempt, Body, ConnectError, Connected, Transport};
-use ssectl::http::{Bearer, BodySource, Header, HeaderSource, HttpBody, HttpTransport, Options, SendCursor, SetupError};
+use ssectl::http::{
+    Bearer, BodySource, Header, HeaderSource, HttpBody, HttpTransport, Options, SendCursor, SetupError,
+};
 use ssectl::redact::Secret;
-use support::scripted::{Request, Script, Server};
+use support::scripted::{Conn, Gate, Request, Script, Server};
 use url::Url;
 
 fn run<T>(future: impl Future<Output = T>) -> T {
@@ -234,7 +237,9 @@ fn the_proxy_variables_of_the_system_are_honoured() {
     let child = |url: &str, variables: &[(&str, &str)]| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "child_that_connects", "--ignored"]).env("SSECTL_TEST_URL", url);
-        for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
+        for name in
+            ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
+        {
             command.env_remove(name);
         }
         let output = command.envs(variables.iter().copied()).output().unwrap();
@@ -265,8 +270,9 @@ fn certificates(name: &str) -> Vec<CertificateDer<'static>> {
 /// A server's side: which protocols it speaks, best first, and whether it wants a certificate of the client's.
 fn tls(protocols: &[&str], wants_client: bool) -> Arc<rustls::ServerConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder =
-        rustls::ServerConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions().unwrap();
+    let builder = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .unwrap();
     let builder = if wants_client {
         let mut roots = rustls::RootCertStore::empty();
         roots.add(certificates("ca.pem").remove(0)).unwrap();
@@ -382,6 +388,75 @@ fn http_2_is_spoken_where_the_server_can_unless_http_1_1_is_asked_for() {
     assert_eq!((requests[1].method.as_str(), requests[1].version.as_str()), ("PRI", "HTTP/2.0"));
 }
 
+/// A frame of HTTP/2 (RFC 9113, section 4.1).
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    let head = [length[1], length[2], length[3], kind, flags, 0, 0, 0, stream];
+    [&head, payload].concat()
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const END_STREAM: u8 = 1;
+const ACK: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+/// Answers the first stream of an HTTP/2 connection with an event stream of one event.
+fn answer_over_http_2(conn: &mut Conn) -> io::Result<()> {
+    conn.read_request()?;
+    conn.read_exactly(b"SM\r\n\r\n".len())?;
+    conn.send(&frame(SETTINGS, 0, 0, &[]))?;
+    loop {
+        let head = conn.read_exactly(9)?;
+        conn.read_exactly(usize::from(head[1]) << 8 | usize::from(head[2]))?;
+        if head[3] == HEADERS {
+            break;
+        }
+    }
+    conn.send(&frame(SETTINGS, ACK, 0, &[]))?;
+    // `:status: 200` is entry 8 of the static table of HPACK, `content-type` is 31 (RFC 7541, appendix A).
+    let fields = [&[0x88, 0x0f, 31 - 15, 17], &b"text/event-stream"[..]].concat();
+    conn.send(&frame(HEADERS, END_HEADERS, 1, &fields))?;
+    conn.send(&frame(DATA, 0, 1, b"data: a\n\n"))
+}
+
+#[test]
+fn a_stream_over_http_2_ends_breaks_and_is_closed_as_one_over_http_1() {
+    let ended = |conn: &mut Conn| conn.send(&frame(DATA, END_STREAM, 1, b""));
+    let broken = |conn: &mut Conn| conn.send(&frame(RST_STREAM, 0, 1, &[0, 0, 0, 2]));
+    let go = Gate::new();
+    let server = Server::start_tls(
+        [
+            Script::new().play(answer_over_http_2).play(ended).until_closed(),
+            Script::new().play(answer_over_http_2).wait(&go).play(broken).until_closed(),
+            Script::new().play(answer_over_http_2).until_closed(),
+        ],
+        tls(&["h2"], false),
+    );
+    let mut options = Options::new(Url::parse(&server.url("/e")).unwrap());
+    trusting(&mut options);
+    run(async {
+        let mut transport = HttpTransport::new(options).unwrap();
+        let mut bodies = Vec::new();
+        for _ in 0..3 {
+            let connected = transport.connect(&Attempt::default()).await.unwrap();
+            assert_eq!(connected.status_line, "HTTP/2 200 OK");
+            bodies.push(connected.body);
+        }
+        for body in &mut bodies {
+            assert_eq!(body.chunk().await.unwrap().unwrap(), "data: a\n\n");
+        }
+        go.open();
+        assert_eq!(bodies[0].chunk().await, Ok(None));
+        assert_eq!(bodies[1].chunk().await.unwrap_err().causes[0], "the connection broke");
+        drop(bodies);
+        let waiting = move || (0..3).for_each(|index| server.wait_for_closed(index));
+        tokio::task::spawn_blocking(waiting).await.unwrap();
+    });
+}
+
 #[test]
 fn files_that_are_no_certificates_are_refused_by_name() {
     let refused = |change: &dyn Fn(&mut Options)| {
@@ -390,10 +465,9 @@ fn files_that_are_no_certificates_are_refused_by_name() {
         HttpTransport::new(options).expect_err("it cannot work")
     };
     let readme = file("README.md");
-    for change in [
-        &|options: &mut Options| options.cacert = Some(file("README.md")),
-        &|options: &mut Options| options.cert = Some(file("README.md")),
-    ] as [&dyn Fn(&mut Options); 2]
+    for change in [&|options: &mut Options| options.cacert = Some(file("README.md")), &|options: &mut Options| {
+        options.cert = Some(file("README.md"))
+    }] as [&dyn Fn(&mut Options); 2]
     {
         match refused(change) {
             error @ SetupError::TlsFile { .. } => {

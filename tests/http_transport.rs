@@ -9,7 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use ssectl::consumer::id::EventId;
 use ssectl::consumer::ports::{Attempt, Body, Broken, ConnectError, Connected, Transport};
-use ssectl::http::{Bearer, BodySource, Header, HeaderSource, HttpBody, HttpTransport, Options, SendCursor, SetupError};
+use ssectl::http::{
+    Bearer, BodySource, Header, HeaderSource, HttpBody, HttpTransport, Options, SendCursor, SetupError,
+};
 use ssectl::redact::Secret;
 use support::scripted::{Gate, Request, Script, Server};
 use url::Url;
@@ -221,6 +223,43 @@ fn files_are_read_again_at_each_attempt() {
     assert_eq!((requests[0].body.as_slice(), requests[1].body.as_slice()), (&b"first"[..], &b"second"[..]));
 }
 
+/// Standard input of a test is not its own, so this one runs in a child process.
+#[test]
+#[ignore = "run by `standard_input_is_read_once_and_sent_at_each_attempt`"]
+fn child_that_posts_its_input() {
+    let mut options = options(&std::env::var("SSECTL_TEST_URL").unwrap());
+    options.body = Some(BodySource::Stdin);
+    run(async {
+        let mut transport = HttpTransport::new(options).unwrap();
+        // Given up while the input is read, then tried twice.
+        let _ = tokio::time::timeout(Duration::ZERO, transport.connect(&attempt(None))).await;
+        println!("ready");
+        for _ in 0..2 {
+            transport.connect(&attempt(None)).await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn standard_input_is_read_once_and_sent_at_each_attempt() {
+    use std::io::{BufRead as _, Write as _};
+    let server = Server::start([]).otherwise(Script::new().sse().close());
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_that_posts_its_input", "--ignored", "--nocapture"])
+        .env("SSECTL_TEST_URL", server.url("/e"))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("ready")), "the child ends only after its input");
+    child.stdin.take().unwrap().write_all(b"a prompt\n").unwrap();
+    said.for_each(drop);
+    assert!(child.wait().unwrap().success());
+    let bodies: Vec<_> = server.requests().into_iter().map(|request| request.body).collect();
+    assert_eq!(bodies, [b"a prompt\n", b"a prompt\n"]);
+}
+
 #[test]
 fn a_bad_line_of_a_header_file_is_named_by_number_and_not_shown() {
     let dir = tempfile::tempdir().unwrap();
@@ -264,8 +303,10 @@ fn the_credential_command_is_run_at_each_attempt() {
     let count = dir.path().join("count");
     let server = Server::start([]).otherwise(Script::new().sse().close());
     let mut options = options(&server.url("/e"));
-    options.bearer =
-        Some(Bearer::Command(format!("echo x >> '{0}'; echo; echo \"  token-$(wc -l < '{0}' | tr -d ' ')  \"", count.display())));
+    options.bearer = Some(Bearer::Command(format!(
+        "echo x >> '{0}'; echo; echo \"  token-$(wc -l < '{0}' | tr -d ' ')  \"",
+        count.display()
+    )));
     run(async {
         let mut transport = HttpTransport::new(options).unwrap();
         transport.connect(&attempt(None)).await.unwrap();
@@ -297,7 +338,8 @@ fn a_credential_command_that_fails_makes_no_request_and_its_output_is_not_shown(
 #[test]
 fn an_event_stream_connects() {
     for kind in ["text/event-stream", "Text/Event-Stream;charset=utf-8"] {
-        let connected = answered(200, &format!("Content-Type: {kind}\r\nX-Served-By: a\r\nSet-Cookie: s=1\r\n"), "data: x\n\n");
+        let connected =
+            answered(200, &format!("Content-Type: {kind}\r\nX-Served-By: a\r\nSet-Cookie: s=1\r\n"), "data: x\n\n");
         let connected = connected.unwrap();
         assert_eq!(connected.status_line, "HTTP/1.1 200 OK");
         assert!(connected.is_get);
@@ -345,9 +387,20 @@ fn no_content_asks_to_end() {
 
 #[test]
 fn statuses_are_told_apart_by_whether_they_are_retried() {
-    for (code, expected) in
-        [(400, false), (401, false), (404, false), (408, true), (410, false), (425, true), (429, true), (500, true), (503, true), (599, true), (201, false), (304, false)]
-    {
+    for (code, expected) in [
+        (400, false),
+        (401, false),
+        (404, false),
+        (408, true),
+        (410, false),
+        (425, true),
+        (429, true),
+        (500, true),
+        (503, true),
+        (599, true),
+        (201, false),
+        (304, false),
+    ] {
         match answered(code, "", "") {
             Err(ConnectError::Status { code: got, retryable, retry_after: None, .. }) => {
                 assert_eq!((got, retryable), (code, expected));
@@ -370,10 +423,16 @@ fn a_status_is_told_with_its_reason_and_first_line() {
 
 #[test]
 fn a_server_that_quotes_a_credential_is_not_quoted() {
-    let server = Server::start([Script::new().respond(401, "", "bad token hunter2-token, key hunter2-key, query hunter2-query")]);
+    let server = Server::start([Script::new().respond(
+        401,
+        "",
+        "bad token hunter2-token, key hunter2-key, query hunter2-query",
+    )]);
     let outcome = run(connect(secret_options(&server.url("/e?api_key=hunter2-query")), None));
     match outcome {
-        Err(ConnectError::Status { detail, .. }) => assert_eq!(detail, "Unauthorized: bad token ***, key ***, query ***"),
+        Err(ConnectError::Status { detail, .. }) => {
+            assert_eq!(detail, "Unauthorized: bad token ***, key ***, query ***")
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -407,7 +466,11 @@ fn a_port_where_nobody_listens_is_unreachable_and_no_credential_is_told() {
 
 #[test]
 fn a_connection_that_ends_before_the_head_is_unreachable() {
-    for script in [Script::new().request().close(), Script::new().request().raw("HTTP/1.1 2").cut(), Script::new().request().reset()] {
+    for script in [
+        Script::new().request().close(),
+        Script::new().request().raw("HTTP/1.1 2").cut(),
+        Script::new().request().reset(),
+    ] {
         let server = Server::start([script]);
         let outcome = run(connect(options(&server.url("/e")), None));
         assert!(matches!(outcome, Err(ConnectError::Unreachable { .. })), "{outcome:?}");

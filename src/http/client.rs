@@ -91,7 +91,10 @@ fn proxy_of(proxy: &Secret) -> Result<Proxy, SetupError> {
     let known = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
     let scheme = url.split("://").next().unwrap_or_default().to_ascii_lowercase();
     if !known.contains(&scheme.as_str()) {
-        return Err(SetupError::Proxy(format!("its scheme is not one of {}", known.map(|s| format!("`{s}`")).join(", "))));
+        return Err(SetupError::Proxy(format!(
+            "its scheme is not one of {}",
+            known.map(|s| format!("`{s}`")).join(", ")
+        )));
     }
     // The error may quote the URL, and with it the password.
     let proxy = Proxy::all(url).map_err(|_| SetupError::Proxy("it is not a URL".into()))?;

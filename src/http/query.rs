@@ -21,7 +21,10 @@ pub(super) fn name_of(pair: &str) -> Cow<'_, str> {
 pub(super) fn set(url: &mut Url, name: &str, values: &[&str]) {
     let encoded_name = utf8_percent_encode(name, ENCODED).to_string();
     let mut ours = Some(
-        values.iter().map(|value| format!("{encoded_name}={}", utf8_percent_encode(value, ENCODED))).collect::<Vec<_>>(),
+        values
+            .iter()
+            .map(|value| format!("{encoded_name}={}", utf8_percent_encode(value, ENCODED)))
+            .collect::<Vec<_>>(),
     );
     let query = url.query().unwrap_or_default().to_owned();
     let mut pieces: Vec<String> = Vec::new();

@@ -1,9 +1,7 @@
 //! Redirects, followed by hand: the cursor goes along to wherever they lead, credentials stay with the origin that
 //! the user named.
 
-use reqwest::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, LOCATION, TRANSFER_ENCODING,
-};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, LOCATION, TRANSFER_ENCODING};
 use reqwest::{Method, Response, StatusCode};
 use url::Url;
 

@@ -209,7 +209,10 @@ async fn header_file(path: &Path) -> Result<Vec<Header>, ConnectError> {
     lines
         .map(|(index, line)| {
             Header::parse(line).map_err(|error| {
-                unusable([format!("cannot use line {} of `{}` as a header", index + 1, path.display()), error.to_string()])
+                unusable([
+                    format!("cannot use line {} of `{}` as a header", index + 1, path.display()),
+                    error.to_string(),
+                ])
             })
         })
         .collect()
@@ -300,7 +303,8 @@ mod tests {
     #[test]
     fn base_64_is_that_of_the_standard() {
         // RFC 4648, section 10, and one with the last two digits.
-        let cases = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE=")];
+        let cases =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE=")];
         for (plain, coded) in cases {
             assert_eq!(base64(plain.as_bytes()), coded);
         }

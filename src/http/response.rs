@@ -119,7 +119,9 @@ mod tests {
 
     #[test]
     fn the_media_type_counts_without_case_and_parameters() {
-        for good in ["text/event-stream", "Text/Event-Stream; charset=UTF-8", " text/event-stream ;x", "TEXT/EVENT-STREAM"] {
+        for good in
+            ["text/event-stream", "Text/Event-Stream; charset=UTF-8", " text/event-stream ;x", "TEXT/EVENT-STREAM"]
+        {
             assert!(is_event_stream(good), "{good}");
         }
         for bad in ["", "text/html", "text/event-streams", "application/json; text/event-stream", "text/event"] {
@@ -143,8 +145,7 @@ mod tests {
 
     #[test]
     fn only_statuses_that_may_pass_are_retried() {
-        let retried: Vec<u16> =
-            (200..600).filter(|&code| is_retryable(StatusCode::from_u16(code).unwrap())).collect();
+        let retried: Vec<u16> = (200..600).filter(|&code| is_retryable(StatusCode::from_u16(code).unwrap())).collect();
         assert_eq!(retried[..3], [408, 425, 429]);
         assert_eq!(retried[3..], (500..600).collect::<Vec<u16>>());
     }
