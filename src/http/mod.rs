@@ -245,6 +245,12 @@ impl Body for HttpBody {
 
     async fn chunk(&mut self) -> Result<Option<Bytes>, Broken> {
         // Cancel-safe: the frame that is waited for stays in the response when this future is dropped.
-        self.response.chunk().await.map_err(errors::broken)
+        loop {
+            match self.response.chunk().await.map_err(errors::broken)? {
+                // An HTTP/2 frame may be empty. It is no byte, so it must not look like a sign of life.
+                Some(chunk) if chunk.is_empty() => {}
+                chunk => return Ok(chunk),
+            }
+        }
     }
 }

@@ -261,17 +261,13 @@ async fn run(command: &str) -> Result<Secret, ConnectError> {
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| failed(format!("cannot run `sh`: {error}")))?;
-    let mut stdout = child.stdout.take().expect("stdout is piped").take(COMMAND_OUTPUT_BYTES_MAX);
-    let mut stderr = child.stderr.take().expect("stderr is piped").take(COMMAND_OUTPUT_BYTES_MAX);
-    let (mut printed, mut complaint) = (Vec::new(), Vec::new());
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let stderr = child.stderr.take().expect("stderr is piped");
     let done = tokio::time::timeout(COMMAND_WAIT, async {
-        let (out, err) = tokio::join!(stdout.read_to_end(&mut printed), stderr.read_to_end(&mut complaint));
-        // Closed before the wait: a command that prints for ever must fail, not block.
-        drop((stdout, stderr));
-        out.and(err)?;
-        child.wait().await
+        let (printed, complaint) = tokio::join!(all_of(stdout), all_of(stderr));
+        Ok::<_, std::io::Error>((printed?, complaint?, child.wait().await?))
     });
-    let status = done
+    let (printed, complaint, status) = done
         .await
         .map_err(|_| failed(format!("it did not end within {} s", COMMAND_WAIT.as_secs())))?
         .map_err(|error| failed(error.to_string()))?;
@@ -286,6 +282,13 @@ async fn run(command: &str) -> Result<Secret, ConnectError> {
         "" => Err(failed("it printed nothing".into())),
         token => Ok(Secret::new(token)),
     }
+}
+
+/// Reads a pipe, and closes it at the limit: a command that prints for ever then fails instead of blocking.
+async fn all_of(pipe: impl tokio::io::AsyncRead + Unpin) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    pipe.take(COMMAND_OUTPUT_BYTES_MAX).read_to_end(&mut bytes).await?;
+    Ok(bytes)
 }
 
 /// The request cannot be made, and why.

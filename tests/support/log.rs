@@ -275,7 +275,8 @@ impl Log {
             return Place::Refused(status, headers);
         }
         let length = state.entries.len();
-        let has_id = |entry: &Entry, id: &str| matches!(entry, Entry::Event { event, .. } if event.id.as_deref() == Some(id));
+        let has_id =
+            |entry: &Entry, id: &str| matches!(entry, Entry::Event { event, .. } if event.id.as_deref() == Some(id));
         let start = match self.cursor(request) {
             None if self.ways.start == Start::Live => length,
             None => state.retained_from,
@@ -319,7 +320,8 @@ impl Log {
             Place::At(start, joined) => (start, joined),
             Place::Refused(status, headers) => {
                 let length = if status == 204 { "" } else { "Content-Length: 0\r\n" };
-                let head = format!("HTTP/1.1 {status} {}\r\n{length}Connection: close\r\n{headers}\r\n", reason(status));
+                let head =
+                    format!("HTTP/1.1 {status} {}\r\n{length}Connection: close\r\n{headers}\r\n", reason(status));
                 return conn.send(head.as_bytes());
             }
         };

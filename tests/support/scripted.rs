@@ -429,7 +429,8 @@ impl Conn {
         }
     }
 
-    fn read_exactly(&mut self, count: usize) -> io::Result<Vec<u8>> {
+    /// Reads so many bytes.
+    pub fn read_exactly(&mut self, count: usize) -> io::Result<Vec<u8>> {
         while self.unread.len() < count {
             self.read_more()?;
         }
