@@ -96,7 +96,7 @@ impl Consumer {
         gap.state = GapState::Ignored;
         gap.ended_at = Some(now);
         self.changes.gaps.push(gap);
-        self.lost = true;
+        self.ended.add(GapState::Ignored);
     }
 
     /// A notice before `newest` is met: go on from `newest`, start again after the cooldown. Its count is not added.
@@ -282,7 +282,7 @@ impl Consumer {
         gap.state = state;
         gap.ended_at = Some(now);
         gap.progress = None;
-        self.lost |= state != GapState::Recovered;
+        self.ended.add(state);
         self.changes.gaps.push(gap);
         self.changes.dirty = true;
         self.head.recovery_at = Some(now);

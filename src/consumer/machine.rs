@@ -8,7 +8,8 @@ use super::keys::{Keyer, Known};
 use super::marks::Marks;
 use super::options::{Follow, Options};
 use super::policy::{HeldEvent, Incoming, Next, Outgoing, Plan, Policy, Step};
-use super::record::{Commit, Gap, Head, Key, Phase, Place, Record};
+use super::record::{Commit, Gap, GapState, Head, Key, Phase, Place, Record};
+use super::stats::Gaps;
 use super::time::Timestamp;
 
 /// Events over which keys reach back at least (rule 7).
@@ -54,7 +55,8 @@ pub struct Consumer {
     /// The last id that a header can carry, where the newest cannot be (rule 13).
     pub(super) last_sendable: Option<EventId>,
     pub(super) connected_before: bool,
-    pub(super) lost: bool,
+    /// Gaps that ended in this run.
+    pub(super) ended: Gaps,
     pub(super) noted_unplaced: bool,
     pub(super) outgoing: Vec<Outgoing>,
     pub(super) changes: Changes,
@@ -199,7 +201,7 @@ impl Consumer {
             go_live: false,
             last_sendable: None,
             connected_before: false,
-            lost: false,
+            ended: Gaps::default(),
             noted_unplaced: false,
             outgoing: Vec::new(),
             changes,
@@ -471,12 +473,12 @@ impl Policy for Consumer {
         self.whole_record()
     }
 
-    fn gap_open(&self) -> bool {
-        self.gap.is_some()
-    }
-
-    fn lost_events(&self) -> bool {
-        self.lost
+    fn gaps(&self) -> Gaps {
+        let mut gaps = self.ended;
+        if self.gap.is_some() {
+            gaps.add(GapState::Open);
+        }
+        gaps
     }
 
     fn recovery_waits(&self) -> bool {

@@ -2,7 +2,8 @@
 
 use super::delivery::Notice;
 use super::id::EventId;
-use super::record::{Commit, Key};
+use super::record::{Commit, GapState, Key};
+use super::stats::Gaps;
 use super::time::Timestamp;
 
 /// An event as the wire gave it.
@@ -143,9 +144,16 @@ pub trait Policy {
     /// The whole record as one commit that begins anew, for a journal that takes over from another.
     fn whole(&self) -> Commit;
     /// A gap is open.
-    fn gap_open(&self) -> bool;
+    fn gap_open(&self) -> bool {
+        self.gaps().count(GapState::Open) > 0
+    }
+    /// The gaps of this run by how they stand, the open one among them.
+    fn gaps(&self) -> Gaps;
     /// A gap ended `partial`, `unrecoverable` or `ignored` in this run.
-    fn lost_events(&self) -> bool;
+    fn lost_events(&self) -> bool {
+        let gaps = self.gaps();
+        [GapState::Partial, GapState::Unrecoverable, GapState::Ignored].iter().any(|&state| gaps.count(state) > 0)
+    }
     /// A recovery waits or runs, so an idle stream is not at its end.
     fn recovery_waits(&self) -> bool;
     /// While reading again: events seen and expected.

@@ -10,6 +10,7 @@ use super::id::EventId;
 use super::options::Options;
 use super::policy::{Incoming, Next, Outgoing, Plan, Policy, Step, Stop, Verdict};
 use super::record::{Commit, Key, Record};
+use super::stats::Gaps;
 use super::time::Timestamp;
 
 /// Without an event for so long a replay is at its end.
@@ -153,12 +154,8 @@ impl Policy for Replay {
         Commit::default()
     }
 
-    fn gap_open(&self) -> bool {
-        false
-    }
-
-    fn lost_events(&self) -> bool {
-        false
+    fn gaps(&self) -> Gaps {
+        Gaps::default()
     }
 
     fn recovery_waits(&self) -> bool {

@@ -173,6 +173,7 @@ where
         let end = self.follow().await;
         let (end, commit_failure) = self.close(end).await;
         self.stats.elapsed = start.elapsed();
+        self.stats.gaps = self.policy.gaps();
         Outcome {
             end,
             commit_failure,
