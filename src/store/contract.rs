@@ -395,6 +395,7 @@ fn nobody_writes_without_owning<L: Lab>() {
     bench.fenced(Epoch(owned.epoch.0 + 1));
     bench.store().release(&name("s"), owned.epoch, "").unwrap();
     bench.fenced(owned.epoch);
+    bench.fenced(Epoch(owned.epoch.0 + 1));
     assert_eq!(bench.record(), Record::default());
 }
 
