@@ -3,16 +3,22 @@
 
 pub mod checkpoint;
 pub mod completions;
+pub mod ending;
+pub mod follow;
+pub mod replay;
+mod signals;
+mod sinks;
+mod wiring;
 
 use std::path::Path;
 
-use crate::store::{Store, StoreError};
+use crate::store::sqlite::SqliteStore;
+use crate::store::{LocalProcesses, Store, StoreError};
 
 /// Opens the database at `path`, and makes it where there is none.
 ///
 /// # Errors
 /// [`StoreError`] if it cannot be used.
 pub fn open_store(path: &Path) -> Result<Box<dyn Store>, StoreError> {
-    // To become: Ok(Box::new(crate::store::sqlite::SqliteStore::open(path)?))
-    Err(StoreError::Failed(format!("no database can be opened yet: `{}`", path.display())))
+    Ok(Box::new(SqliteStore::open(path, LocalProcesses::new())?))
 }

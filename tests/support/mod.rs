@@ -37,6 +37,7 @@
 #![expect(dead_code, reason = "each test binary uses its own part of this module")]
 
 pub mod log;
+pub mod program;
 pub mod scripted;
 
 use std::time::Duration;

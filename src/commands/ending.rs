@@ -1,0 +1,168 @@
+//! From how a run ended to its exit code and its last words.
+
+use crate::consumer::id::StreamName;
+use crate::consumer::options::Follow;
+use crate::consumer::ports::{ConnectError, JournalError};
+use crate::consumer::record::GapState;
+use crate::consumer::stats::Gaps;
+use crate::driver::{End, Outcome};
+use crate::error::{Exit, Failure};
+
+/// What decides, besides the end itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Circumstances<'a> {
+    pub(super) stream: &'a StreamName,
+    pub(super) url: &'a str,
+    pub(super) follow: Follow,
+    /// The run was to end by itself, or with its connection.
+    pub(super) bounded: bool,
+    /// The next run finds what this one stored.
+    pub(super) stored: bool,
+}
+
+/// How one stream ended.
+#[derive(Debug)]
+pub(super) struct Ending {
+    pub(super) result: Result<Exit, Failure>,
+    /// Something that is no failure but should be known.
+    pub(super) note: Option<String>,
+}
+
+/// Words and code for an outcome.
+pub(super) fn conclude<J>(outcome: Outcome<J>, circumstances: &Circumstances<'_>) -> Ending {
+    let Outcome { end, commit_failure, lost_events, gap_open, stats, in_memory, .. } = outcome;
+    let stored = circumstances.stored && !in_memory;
+    let result = match (end_result(end, circumstances), commit_failure) {
+        (Ok(_), Some(error)) if stored && circumstances.follow == Follow::Resume => Err(store_failure(error)),
+        (result, _) => result,
+    };
+    let next_run_recovers = stored && circumstances.follow == Follow::Resume;
+    let note = (gap_open && next_run_recovers).then(|| {
+        format!("a gap is still open; the next `ssectl resume {}` recovers it", shell_word(circumstances.stream.as_str()))
+    });
+    let unfilled = lost_events || (gap_open && !next_run_recovers);
+    let result = match result {
+        Ok(Exit::Success) if circumstances.bounded && unfilled => Err(lost_failure(&stats.gaps, circumstances)),
+        other => other,
+    };
+    Ending { result, note }
+}
+
+fn end_result(end: End, circumstances: &Circumstances<'_>) -> Result<Exit, Failure> {
+    let url = circumstances.url;
+    Err(match end {
+        End::Count
+        | End::Time
+        | End::Until
+        | End::Idle
+        | End::NoContent
+        | End::ServerEnded
+        | End::ReplayEnd
+        | End::ReaderGone => return Ok(Exit::Success),
+        End::Signal(15) => return Ok(Exit::Terminated),
+        End::Signal(_) => return Ok(Exit::Interrupted),
+        End::Dropped => Failure::new(Exit::Lost, format!("go on with `{}`", circumstances.stream))
+            .cause("the server says that it dropped events, and `--on-drop exit` was asked for")
+            .hint(format!("`ssectl resume {}` recovers them", shell_word(url))),
+        End::Expired(how) => expired_failure(&how, circumstances),
+        End::Refused(error) => refused_failure(error, circumstances),
+        End::NoConnection { causes, retries } => no_connection(causes, retries, url),
+        End::Broken(causes) => {
+            let failure = Failure::new(Exit::Unreachable, format!("read `{url}` to its end"));
+            Failure { causes, ..failure }.hint("without `--no-reconnect` it connects again")
+        }
+        End::TooLarge(limit) => Failure::new(Exit::Refused, format!("take the next event of `{url}`"))
+            .cause(format!("it is larger than the limit of {limit} bytes"))
+            .hint("raise the limit with `--max-event-bytes SIZE`; the cursor stays before this event"),
+        End::Store(error) => store_failure(error),
+        End::Output(error) => Failure::output(&error),
+    })
+}
+
+fn no_connection(causes: Vec<String>, retries: u32, url: &str) -> Failure {
+    let mut failure = Failure { causes, ..Failure::new(Exit::Unreachable, format!("connect to `{url}`")) };
+    if retries > 0 {
+        failure.causes.push(format!("given up after {retries} {}", if retries == 1 { "retry" } else { "retries" }));
+    }
+    failure.hint(format!("`curl -sN {}` shows whether the server answers at all", shell_word(url)))
+}
+
+fn expired_failure(how: &str, circumstances: &Circumstances<'_>) -> Failure {
+    let name = shell_word(circumstances.stream.as_str());
+    Failure::new(Exit::Lost, format!("go on with `{}` where it was left", circumstances.stream))
+        .cause(format!("the server no longer has the cursor: {how}"))
+        .hint(format!(
+            "go on from live with `--on-expired live`, or set a cursor that it has with `ssectl checkpoint set {name} --latest ID`"
+        ))
+}
+
+fn refused_failure(error: ConnectError, circumstances: &Circumstances<'_>) -> Failure {
+    let url = circumstances.url;
+    let failure = Failure::new(Exit::Refused, format!("read `{url}`"));
+    match error {
+        ConnectError::Status { code, detail, .. } => {
+            let failure = failure.cause(format!("the server answered {code} {detail}"));
+            match status_hint(code) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
+        ConnectError::WrongType { content_type, first_line } => {
+            let kind = if content_type.is_empty() { "no media type".to_owned() } else { format!("`{content_type}`") };
+            let failure = failure.cause(format!("the answer is not an event stream: it has {kind}, not `text/event-stream`"));
+            let failure = if first_line.is_empty() { failure } else { failure.cause(format!("it begins with: {first_line}")) };
+            failure.hint("check the URL; an event stream often has a path of its own")
+        }
+        ConnectError::BadRedirect(why) => failure.cause(why).hint("name the final URL"),
+        ConnectError::Unusable { causes } => Failure { exit: Exit::Failure, causes, ..failure },
+        ConnectError::Unreachable { causes } => no_connection(causes, 0, url),
+        ConnectError::NoContent => failure.cause("it has no content"),
+    }
+}
+
+fn status_hint(code: u16) -> Option<&'static str> {
+    match code {
+        401 | 403 => Some("give credentials with `-u USER:PASSWORD`, `--bearer-env VAR` or `-H 'Authorization: ...'`"),
+        404 => Some("check the path of the URL"),
+        405 => Some("the server wants another method: `-X METHOD`"),
+        _ => None,
+    }
+}
+
+fn store_failure(error: JournalError) -> Failure {
+    Failure::from(error)
+}
+
+fn lost_failure(gaps: &Gaps, circumstances: &Circumstances<'_>) -> Failure {
+    let states = [GapState::Partial, GapState::Unrecoverable, GapState::Ignored, GapState::Open];
+    let words: Vec<String> = states
+        .iter()
+        .filter(|&&state| gaps.count(state) > 0)
+        .map(|&state| format!("{} {}", gaps.count(state), state.as_str()))
+        .collect();
+    let failure = Failure::new(Exit::Lost, format!("deliver every event of `{}`", circumstances.stream))
+        .cause(format!("the server dropped events; gaps: {}", words.join(", ")));
+    if circumstances.stored {
+        failure.hint(format!("`ssectl checkpoint show {}` lists them", shell_word(circumstances.stream.as_str())))
+    } else {
+        failure
+    }
+}
+
+/// A word as it can be typed in a shell.
+pub(super) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_a_shell_would_change_is_quoted() {
+        assert_eq!(shell_word("accounts"), "accounts");
+        assert_eq!(shell_word("https://example.com/v1?a=b&c=d"), "'https://example.com/v1?a=b&c=d'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+    }
+}

@@ -1,0 +1,274 @@
+//! `tail` and `resume`: several streams side by side, each with a driver of its own.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use tokio::task::JoinSet;
+use url::Url;
+
+use super::ending::{Circumstances, Ending, conclude, shell_word};
+use super::sinks::{AnySink, export_path};
+use super::{signals, wiring};
+use crate::consumer::id::StreamName;
+use crate::consumer::machine::{Consumer, Start};
+use crate::consumer::options::Follow;
+use crate::consumer::time::Timestamp;
+use crate::driver::{Bounds, Clock, Driver, Edge, Outcome, ShutdownHandle};
+use crate::error::{Exit, Failure, holder_words};
+use crate::output::console::Terminal;
+use crate::output::file::FileSink;
+use crate::output::stats::summary;
+use crate::output::stdout::StdoutSink;
+use crate::redact::RedactedUrl;
+use crate::settings::{Settings, StreamSettings};
+use crate::store::memory::MemoryStore;
+use crate::store::sqlite::SqliteStore;
+use crate::store::{
+    Acquire, Acquisition, LocalProcesses, Mover, Owned, OwnedStream, Process, StoreError, StoreHandle, StoreThread,
+};
+
+/// Runs `tail` or `resume` to its end.
+///
+/// # Errors
+/// The failure of the only stream. With several, each failure is said when it happens, and the code of the first is
+/// returned.
+pub fn run(settings: Settings, follow: Follow) -> Result<Exit, Failure> {
+    let terminal = wiring::terminal(&settings);
+    let result = wiring::run(follow_all(settings, follow, terminal.clone()));
+    terminal.finish();
+    result
+}
+
+/// What the streams of a run share.
+struct Shared {
+    settings: Settings,
+    follow: Follow,
+    terminal: Terminal,
+    /// The database; `None` with `--no-store`, or where a `tail` has to do without.
+    store: Option<StoreHandle>,
+    memory: StoreHandle,
+    stdout: Option<StdoutSink>,
+    bounds: Bounds,
+    shutdown: ShutdownHandle,
+}
+
+async fn follow_all(settings: Settings, follow: Follow, terminal: Terminal) -> Result<Exit, Failure> {
+    let shutdown = ShutdownHandle::default();
+    signals::listen(shutdown.clone())?;
+    let database = open_database(&settings, follow, &terminal)?;
+    let memory = StoreThread::start(MemoryStore::new(LocalProcesses::new()), Clock::wall)?;
+    let stdout = match settings.output.export {
+        Some(_) => None,
+        None => Some(StdoutSink::open().map_err(|error| Failure::output(&error))?),
+    };
+    let shared = Rc::new(Shared {
+        bounds: wiring::bounds(&settings),
+        settings,
+        follow,
+        terminal,
+        store: database.as_ref().map(StoreThread::handle),
+        memory: memory.handle(),
+        stdout,
+        shutdown,
+    });
+    let result = join(&shared).await;
+    if let Some(database) = database {
+        database.finish().await;
+    }
+    result
+}
+
+/// Rule 12: without its store a `tail` says so and goes on in memory, a `resume` does not start.
+fn open_database(settings: &Settings, follow: Follow, terminal: &Terminal) -> Result<Option<StoreThread>, Failure> {
+    let Some(path) = &settings.store.db else { return Ok(None) };
+    let opened = SqliteStore::open(path, LocalProcesses::new()).and_then(|store| StoreThread::start(store, Clock::wall));
+    match opened {
+        Ok(thread) => Ok(Some(thread)),
+        Err(error) if follow == Follow::Tail => {
+            terminal.note(&format!(
+                "the database `{}` cannot be used ({error}); this `tail` keeps its cursor in memory",
+                path.display()
+            ));
+            Ok(None)
+        }
+        Err(error) => Err(Failure::store(format!("use the database `{}`", path.display()), &error)),
+    }
+}
+
+async fn join(shared: &Rc<Shared>) -> Result<Exit, Failure> {
+    let several = shared.settings.streams.len() > 1;
+    let mut streams = JoinSet::new();
+    for index in 0..shared.settings.streams.len() {
+        let shared = Rc::clone(shared);
+        streams.spawn_local(async move { follow_one(&shared, index).await });
+    }
+    let mut first: Option<Exit> = None;
+    while let Some(joined) = streams.join_next().await {
+        let result = joined.unwrap_or_else(|error| {
+            Err(Failure::new(Exit::Failure, "go on").cause(format!("a defect of ssectl itself: {error}")))
+        });
+        match result {
+            Ok(Exit::Success) => {}
+            Ok(exit) => first = first.or(Some(exit)),
+            Err(failure) if several => {
+                shared.terminal.lines(&failure.to_string().lines().map(str::to_owned).collect::<Vec<_>>());
+                first = first.or(Some(failure.exit));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(first.unwrap_or(Exit::Success))
+}
+
+async fn follow_one(shared: &Shared, index: usize) -> Result<Exit, Failure> {
+    let stream = &shared.settings.streams[index];
+    let transport = wiring::transport(&stream.http)?;
+    let console = shared.terminal.stream(&stream.name);
+    let url = RedactedUrl(&stream.http.url).to_string();
+    let (journal, owned, stored) = acquire(shared, stream, &url).await?;
+    warn_of_moved_url(shared, stream, &owned, &url);
+    let spare = match (shared.follow, stored) {
+        (Follow::Tail, true) => Some(in_memory(shared, stream, &url).await?.0),
+        _ => None,
+    };
+    let clock = Clock::start();
+    let policy = policy(stream, *owned, clock.now());
+    let edge = Edge {
+        transport,
+        journal,
+        spare,
+        sink: sink(shared, &stream.name)?,
+        format: wiring::formatter(&shared.settings, &stream.name),
+        console,
+    };
+    let settings = wiring::driver_settings(&shared.settings, stream, &shared.bounds);
+    let outcome = Driver::new(policy, edge, settings, clock, wiring::jitter())
+        .with_shutdown(shared.shutdown.clone())
+        .run()
+        .await;
+    finish(shared, stream, outcome, (&url, stored)).await
+}
+
+fn policy(stream: &StreamSettings, owned: Owned, now: Timestamp) -> Consumer {
+    let start =
+        Start { record: owned.record, last_gap_number: owned.last_gap_number, key_seed: &owned.key_seed };
+    Consumer::new(stream.policy.clone(), start, now)
+}
+
+/// Gives the stream back and says how it ended.
+async fn finish(
+    shared: &Shared,
+    stream: &StreamSettings,
+    outcome: Outcome<OwnedStream>,
+    (url, stored): (&str, bool),
+) -> Result<Exit, Failure> {
+    let last_end = outcome.end.in_words();
+    let journal = outcome.journal.clone();
+    let stats = outcome.stats.clone();
+    let circumstances = Circumstances {
+        stream: &stream.name,
+        url,
+        follow: shared.follow,
+        bounded: shared.bounds.is_bounded() || !stream.connection.reconnect,
+        stored,
+    };
+    let Ending { result, note } = conclude(outcome, &circumstances);
+    // Fenced off or broken, it is not ours to give back.
+    if let Err(error) = journal.release(&last_end).await {
+        shared.terminal.detail(1, &format!("the stream could not be given back: {error}"));
+    }
+    if let Some(note) = note {
+        shared.terminal.note(&note);
+    }
+    if shared.settings.output.stats {
+        shared.terminal.lines(&summary(&stats, &stream.name));
+    }
+    result
+}
+
+fn sink(shared: &Shared, stream: &StreamName) -> Result<AnySink, Failure> {
+    if let Some(stdout) = &shared.stdout {
+        return Ok(AnySink::Stdout(stdout.clone()));
+    }
+    let template = shared.settings.output.export.as_ref().map_or(Path::new("/dev/stdout"), |export| &export.file);
+    let path = export_path(template, stream);
+    let opened = FileSink::open(&path).map(AnySink::File);
+    opened.map_err(|error| {
+        Failure::new(Exit::Store, format!("open the export `{}`", path.display())).cause(error.to_string())
+    })
+}
+
+/// Makes the stream this process's own (rules 9 and 10). The last part says whether it is stored.
+async fn acquire(
+    shared: &Shared,
+    stream: &StreamSettings,
+    url: &str,
+) -> Result<(OwnedStream, Box<Owned>, bool), Failure> {
+    let Some(store) = &shared.store else {
+        let (journal, owned) = in_memory(shared, stream, url).await?;
+        return Ok((journal, owned, false));
+    };
+    let tail = shared.follow == Follow::Tail;
+    let name = shell_word(stream.name.as_str());
+    let why = match store.acquire(request(shared, stream, url)).await {
+        Ok(Acquisition::Owned(journal, owned)) => {
+            if let Some(holder) = &owned.taken_from {
+                shared.terminal.note(&format!("taken over from the `tail` of {}", holder_words(holder)));
+            }
+            return Ok((journal, owned, true));
+        }
+        Ok(Acquisition::Busy(holder)) if tail => format!("the stream is in use by {}", holder_words(&holder)),
+        Ok(Acquisition::Reserved(_)) => format!("its stored cursor is a script's; `ssectl resume {name}` goes on from it"),
+        Ok(Acquisition::Busy(holder)) => {
+            return Err(Failure::store(format!("resume `{}`", stream.name), &StoreError::Busy(holder)));
+        }
+        Err(error) if tail => format!("the store cannot be used ({error})"),
+        Err(error) => return Err(Failure::store(format!("resume `{}`", stream.name), &error)),
+    };
+    shared.terminal.note(&format!("`{}`: {why}; this `tail` keeps its cursor in memory", stream.name));
+    let (journal, owned) = in_memory(shared, stream, url).await?;
+    Ok((journal, owned, false))
+}
+
+async fn in_memory(
+    shared: &Shared,
+    stream: &StreamSettings,
+    url: &str,
+) -> Result<(OwnedStream, Box<Owned>), Failure> {
+    match shared.memory.acquire(request(shared, stream, url)).await? {
+        Acquisition::Owned(journal, owned) => Ok((journal, owned)),
+        Acquisition::Busy(_) | Acquisition::Reserved(_) => {
+            Err(Failure::usage(format!("follow `{}` twice in one process", stream.name)))
+        }
+    }
+}
+
+fn request(shared: &Shared, stream: &StreamSettings, url: &str) -> Acquire {
+    Acquire {
+        stream: stream.name.clone(),
+        process: Process::current(),
+        mover: match shared.follow {
+            Follow::Tail => Mover::Tail,
+            Follow::Resume => Mover::Resume,
+        },
+        url: url.to_owned(),
+        window: stream.policy.window,
+        now: Clock::wall(),
+    }
+}
+
+/// Rule 13: a config name that leads elsewhere now is warned about before its cursor goes there.
+fn warn_of_moved_url(shared: &Shared, stream: &StreamSettings, owned: &Owned, url: &str) {
+    let Some(previous) = owned.previous_url.as_deref().filter(|_| stream.from_config) else { return };
+    let place = |text: &str| {
+        Url::parse(text).ok().map(|url| (url.host_str().map(str::to_owned), url.path().to_owned()))
+    };
+    if place(previous) != place(url) && owned.record.head.latest.is_some() {
+        shared.terminal.note(&format!(
+            "`{}` was `{previous}` when its cursor was stored and is `{url}` now; the cursor is sent there. \
+             If that is another stream: `ssectl checkpoint reset {}`",
+            stream.name,
+            shell_word(stream.name.as_str())
+        ));
+    }
+}
