@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 use ssectl::cli::{Cli, Command};
-use ssectl::commands::{self, checkpoint, completions};
+use ssectl::commands::{self, checkpoint, completions, follow, replay};
 use ssectl::consumer::time::Timestamp;
 use ssectl::error::{Exit, Failure};
-use ssectl::settings::{CheckpointSettings, Environment};
+use ssectl::settings::{CheckpointSettings, Environment, Settings};
 
 fn main() -> ExitCode {
     match run(Cli::parse()) {
@@ -39,9 +39,10 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::output(&error)),
             _ => Ok(Exit::Success),
         },
-        Command::Tail(_) | Command::Resume(_) | Command::Replay(_) | Command::Demo(_) => {
-            Err(Failure::new(Exit::Failure, "run this command").cause("it is not built in yet"))
-        }
+        Command::Tail(args) => follow::run(Settings::of_tail(*args, &env)?),
+        Command::Resume(args) => follow::run(Settings::of_resume(*args, &env)?),
+        Command::Replay(args) => replay::run(&Settings::of_replay(*args, &env)?),
+        Command::Demo(_) => Err(Failure::new(Exit::Failure, "run this command").cause("it is not built in yet")),
     }
 }
 

@@ -11,9 +11,9 @@ use clap::{ArgAction, Args};
 use regex::Regex;
 
 use crate::consumer::id::EventId;
+use crate::redact::Secret;
 use crate::settings::parse;
-use crate::settings::secret::Secret;
-use crate::settings::values::{Dedupe, IdleTimeout, JsonPointer, OnDrop, OnExpired, SendCursor};
+use crate::settings::values::{Dedupe, IdleTimeout, OnDrop, OnExpired, Pointer, SendCursor};
 
 /// Takes a text that may be a credential without looking at it.
 fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
@@ -134,7 +134,7 @@ pub struct ConnectionArgs {
 
     /// Take the id from the data, where this JSON pointer leads, such as `/sequence_number`
     #[arg(long, value_name = "/JSON/POINTER", value_parser = parse::pointer)]
-    pub id_from: Option<JsonPointer>,
+    pub id_from: Option<Pointer>,
 
     /// Ids of events of this type move no cursor (repeatable), such as `keepalive`
     #[arg(long, value_name = "TYPE")]

@@ -38,7 +38,10 @@ pub(super) fn conclude<J>(outcome: Outcome<J>, circumstances: &Circumstances<'_>
     };
     let next_run_recovers = stored && circumstances.follow == Follow::Resume;
     let note = (gap_open && next_run_recovers).then(|| {
-        format!("a gap is still open; the next `ssectl resume {}` recovers it", shell_word(circumstances.stream.as_str()))
+        format!(
+            "a gap is still open; the next `ssectl resume {}` recovers it",
+            shell_word(circumstances.stream.as_str())
+        )
     });
     let unfilled = lost_events || (gap_open && !next_run_recovers);
     let result = match result {
@@ -109,8 +112,10 @@ fn refused_failure(error: ConnectError, circumstances: &Circumstances<'_>) -> Fa
         }
         ConnectError::WrongType { content_type, first_line } => {
             let kind = if content_type.is_empty() { "no media type".to_owned() } else { format!("`{content_type}`") };
-            let failure = failure.cause(format!("the answer is not an event stream: it has {kind}, not `text/event-stream`"));
-            let failure = if first_line.is_empty() { failure } else { failure.cause(format!("it begins with: {first_line}")) };
+            let failure =
+                failure.cause(format!("the answer is not an event stream: it has {kind}, not `text/event-stream`"));
+            let failure =
+                if first_line.is_empty() { failure } else { failure.cause(format!("it begins with: {first_line}")) };
             failure.hint("check the URL; an event stream often has a path of its own")
         }
         ConnectError::BadRedirect(why) => failure.cause(why).hint("name the final URL"),
@@ -152,7 +157,11 @@ fn lost_failure(gaps: &Gaps, circumstances: &Circumstances<'_>) -> Failure {
 /// A word as it can be typed in a shell.
 pub(super) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]

@@ -22,19 +22,19 @@ use crate::output::stdout::StdoutSink;
 use crate::redact::RedactedUrl;
 use crate::settings::{Settings, StreamSettings};
 use crate::store::memory::MemoryStore;
+use crate::store::process::LocalProcesses;
 use crate::store::sqlite::SqliteStore;
-use crate::store::{
-    Acquire, Acquisition, LocalProcesses, Mover, Owned, OwnedStream, Process, StoreError, StoreHandle, StoreThread,
-};
+use crate::store::thread::{Acquisition, OwnedStream, StoreHandle, StoreThread};
+use crate::store::{Acquire, Mover, Owned, Process, StoreError};
 
 /// Runs `tail` or `resume` to its end.
 ///
 /// # Errors
 /// The failure of the only stream. With several, each failure is said when it happens, and the code of the first is
 /// returned.
-pub fn run(settings: Settings, follow: Follow) -> Result<Exit, Failure> {
+pub fn run(settings: Settings) -> Result<Exit, Failure> {
     let terminal = wiring::terminal(&settings);
-    let result = wiring::run(follow_all(settings, follow, terminal.clone()));
+    let result = wiring::run(follow_all(settings, terminal.clone()));
     terminal.finish();
     result
 }
@@ -52,7 +52,8 @@ struct Shared {
     shutdown: ShutdownHandle,
 }
 
-async fn follow_all(settings: Settings, follow: Follow, terminal: Terminal) -> Result<Exit, Failure> {
+async fn follow_all(settings: Settings, terminal: Terminal) -> Result<Exit, Failure> {
+    let follow = settings.streams.first().map_or(Follow::Tail, |stream| stream.policy.follow);
     let shutdown = ShutdownHandle::default();
     signals::listen(shutdown.clone())?;
     let database = open_database(&settings, follow, &terminal)?;
@@ -81,7 +82,8 @@ async fn follow_all(settings: Settings, follow: Follow, terminal: Terminal) -> R
 /// Rule 12: without its store a `tail` says so and goes on in memory, a `resume` does not start.
 fn open_database(settings: &Settings, follow: Follow, terminal: &Terminal) -> Result<Option<StoreThread>, Failure> {
     let Some(path) = &settings.store.db else { return Ok(None) };
-    let opened = SqliteStore::open(path, LocalProcesses::new()).and_then(|store| StoreThread::start(store, Clock::wall));
+    let opened =
+        SqliteStore::open(path, LocalProcesses::new()).and_then(|store| StoreThread::start(store, Clock::wall));
     match opened {
         Ok(thread) => Ok(Some(thread)),
         Err(error) if follow == Follow::Tail => {
@@ -142,16 +144,13 @@ async fn follow_one(shared: &Shared, index: usize) -> Result<Exit, Failure> {
         console,
     };
     let settings = wiring::driver_settings(&shared.settings, stream, &shared.bounds);
-    let outcome = Driver::new(policy, edge, settings, clock, wiring::jitter())
-        .with_shutdown(shared.shutdown.clone())
-        .run()
-        .await;
+    let outcome =
+        Driver::new(policy, edge, settings, clock, wiring::jitter()).with_shutdown(shared.shutdown.clone()).run().await;
     finish(shared, stream, outcome, (&url, stored)).await
 }
 
 fn policy(stream: &StreamSettings, owned: Owned, now: Timestamp) -> Consumer {
-    let start =
-        Start { record: owned.record, last_gap_number: owned.last_gap_number, key_seed: &owned.key_seed };
+    let start = Start { record: owned.record, last_gap_number: owned.last_gap_number, key_seed: &owned.key_seed };
     Consumer::new(stream.policy.clone(), start, now)
 }
 
@@ -218,7 +217,9 @@ async fn acquire(
             return Ok((journal, owned, true));
         }
         Ok(Acquisition::Busy(holder)) if tail => format!("the stream is in use by {}", holder_words(&holder)),
-        Ok(Acquisition::Reserved(_)) => format!("its stored cursor is a script's; `ssectl resume {name}` goes on from it"),
+        Ok(Acquisition::Reserved(_)) => {
+            format!("its stored cursor is a script's; `ssectl resume {name}` goes on from it")
+        }
         Ok(Acquisition::Busy(holder)) => {
             return Err(Failure::store(format!("resume `{}`", stream.name), &StoreError::Busy(holder)));
         }
@@ -230,11 +231,7 @@ async fn acquire(
     Ok((journal, owned, false))
 }
 
-async fn in_memory(
-    shared: &Shared,
-    stream: &StreamSettings,
-    url: &str,
-) -> Result<(OwnedStream, Box<Owned>), Failure> {
+async fn in_memory(shared: &Shared, stream: &StreamSettings, url: &str) -> Result<(OwnedStream, Box<Owned>), Failure> {
     match shared.memory.acquire(request(shared, stream, url)).await? {
         Acquisition::Owned(journal, owned) => Ok((journal, owned)),
         Acquisition::Busy(_) | Acquisition::Reserved(_) => {
@@ -260,9 +257,8 @@ fn request(shared: &Shared, stream: &StreamSettings, url: &str) -> Acquire {
 /// Rule 13: a config name that leads elsewhere now is warned about before its cursor goes there.
 fn warn_of_moved_url(shared: &Shared, stream: &StreamSettings, owned: &Owned, url: &str) {
     let Some(previous) = owned.previous_url.as_deref().filter(|_| stream.from_config) else { return };
-    let place = |text: &str| {
-        Url::parse(text).ok().map(|url| (url.host_str().map(str::to_owned), url.path().to_owned()))
-    };
+    let place =
+        |text: &str| Url::parse(text).ok().map(|url| (url.host_str().map(str::to_owned), url.path().to_owned()));
     if place(previous) != place(url) && owned.record.head.latest.is_some() {
         shared.terminal.note(&format!(
             "`{}` was `{previous}` when its cursor was stored and is `{url}` now; the cursor is sent there. \

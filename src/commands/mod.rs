@@ -12,8 +12,9 @@ mod wiring;
 
 use std::path::Path;
 
+use crate::store::process::LocalProcesses;
 use crate::store::sqlite::SqliteStore;
-use crate::store::{LocalProcesses, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// Opens the database at `path`, and makes it where there is none.
 ///

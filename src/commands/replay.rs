@@ -15,7 +15,9 @@ use crate::output::stdout::StdoutSink;
 use crate::redact::RedactedUrl;
 use crate::settings::{Settings, StreamSettings};
 use crate::store::memory::MemoryStore;
-use crate::store::{Acquire, Acquisition, LocalProcesses, Mover, Process, StoreThread};
+use crate::store::process::LocalProcesses;
+use crate::store::thread::{Acquisition, StoreThread};
+use crate::store::{Acquire, Mover, Process};
 
 /// Runs `replay` to its end.
 ///
@@ -61,17 +63,13 @@ async fn replay(settings: &Settings, terminal: &Terminal) -> Result<Exit, Failur
     };
     let bounds = wiring::bounds(settings);
     let driver_settings = wiring::driver_settings(settings, stream, &bounds);
-    let outcome = Driver::new(policy, edge, driver_settings, clock, wiring::jitter()).with_shutdown(shutdown).run().await;
+    let outcome =
+        Driver::new(policy, edge, driver_settings, clock, wiring::jitter()).with_shutdown(shutdown).run().await;
     if settings.output.stats {
         terminal.lines(&summary(&outcome.stats, &stream.name));
     }
-    let circumstances = Circumstances {
-        stream: &stream.name,
-        url: &url,
-        follow: Follow::Resume,
-        bounded: true,
-        stored: true,
-    };
+    let circumstances =
+        Circumstances { stream: &stream.name, url: &url, follow: Follow::Resume, bounded: true, stored: true };
     conclude(outcome, &circumstances).result
 }
 
@@ -83,8 +81,8 @@ fn stored(settings: &Settings, stream: &StreamSettings) -> Result<Record, Failur
 }
 
 fn nothing_stored(stream: &StreamSettings) -> Failure {
-    Failure::usage(format!("replay `{}`", stream.name))
-        .cause("nothing is stored of the stream")
-        .hint(format!("`ssectl resume {}` begins a record; `ssectl checkpoint list` shows what is stored",
-            shell_word(stream.name.as_str())))
+    Failure::usage(format!("replay `{}`", stream.name)).cause("nothing is stored of the stream").hint(format!(
+        "`ssectl resume {}` begins a record; `ssectl checkpoint list` shows what is stored",
+        shell_word(stream.name.as_str())
+    ))
 }

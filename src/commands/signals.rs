@@ -14,8 +14,7 @@ const SIGTERM: i32 = 15;
 /// # Errors
 /// The system gives no signal handler.
 pub(super) fn listen(shutdown: ShutdownHandle) -> Result<(), Failure> {
-    let refused =
-        |error: std::io::Error| Failure::new(Exit::Failure, "listen for signals").cause(error.to_string());
+    let refused = |error: std::io::Error| Failure::new(Exit::Failure, "listen for signals").cause(error.to_string());
     let mut interrupts = signal(SignalKind::interrupt()).map_err(refused)?;
     let mut terminations = signal(SignalKind::terminate()).map_err(refused)?;
     tokio::task::spawn_local(async move {

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::task::LocalSet;
@@ -122,9 +121,4 @@ pub(super) fn jitter() -> Box<dyn FnMut() -> f64> {
         let random = getrandom::u32().unwrap_or(0);
         f64::from(random) / f64::from(u32::MAX)
     })
-}
-
-/// A number of seconds for a person.
-pub(super) fn seconds(duration: Duration) -> String {
-    format!("{:.1}s", duration.as_secs_f64())
 }

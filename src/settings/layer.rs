@@ -1,9 +1,9 @@
 //! One layer of stream options: what the flags say, or one table of the config file. Layers lie over each other:
 //! flags over the stream's table over `[defaults]`.
 
-use super::secret::Secret;
 use super::values::Initial;
 use crate::cli::stream::{ConnectionArgs, CursorArgs, DropArgs};
+use crate::redact::Secret;
 
 /// All options of a stream, each of them set or not.
 #[derive(Clone, Debug, Default)]

@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use super::secret::Secret;
-use super::template::Template;
 use super::values::{
-    BodySource, ColorChoice, Credentials, Dedupe, HeaderSource, IdleTimeout, Initial, JsonPointer, NameValue, OnDrop,
-    OnExpired, OutputFormat, SendCursor,
+    BodySource, ColorChoice, Credentials, Dedupe, Header, HeaderSource, IdleTimeout, Initial, OnDrop, OnExpired,
+    OutputFormat, Pointer, SendCursor,
 };
 use crate::consumer::id::EventId;
+use crate::redact::Secret;
 
 /// A value, or what is wrong with its text.
 pub type Parsed<T> = Result<T, String>;
@@ -67,7 +66,7 @@ pub fn idle_timeout(text: &str) -> Parsed<IdleTimeout> {
         "off" => Ok(IdleTimeout::Off),
         _ => match duration(text) {
             Ok(Duration::ZERO) => Err("a time-out of nothing would end every connection; `off` turns it off".into()),
-            Ok(limit) => Ok(IdleTimeout::After(limit)),
+            Ok(limit) => Ok(IdleTimeout::Fixed(limit)),
             Err(why) if text.starts_with(|c: char| c.is_ascii_digit()) => Err(why),
             Err(_) => Err("expected `auto`, `off` or a duration such as `30s`".to_owned()),
         },
@@ -154,7 +153,7 @@ pub fn header_of(name: &str, value: &str) -> Parsed<HeaderSource> {
     if value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f) {
         return Err(format!("the value of the header `{name}` has a control character"));
     }
-    Ok(HeaderSource::Inline { name: name.to_owned(), value: Secret::new(value) })
+    Ok(HeaderSource::Inline(Header::new(name, value)))
 }
 
 /// A request method.
@@ -178,7 +177,7 @@ pub fn body(text: &str) -> Parsed<BodySource> {
     match text.strip_prefix('@') {
         Some("-") => Ok(BodySource::Stdin),
         Some(file) => file_name(file).map(BodySource::File),
-        None => Ok(BodySource::Text(Secret::new(text))),
+        None => Ok(BodySource::Inline(text.as_bytes().to_vec())),
     }
 }
 
@@ -212,9 +211,9 @@ pub fn send_cursor(text: &str) -> Parsed<SendCursor> {
 ///
 /// # Errors
 /// If there is no name or no `=`; the text is not repeated.
-pub fn name_value(text: &str) -> Parsed<NameValue> {
+pub fn name_value(text: &str) -> Parsed<(String, String)> {
     match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok(NameValue { name: name.to_owned(), value: Secret::new(value) }),
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("a query parameter is written `NAME=VALUE`".to_owned()),
     }
 }
@@ -223,14 +222,14 @@ pub fn name_value(text: &str) -> Parsed<NameValue> {
 ///
 /// # Errors
 /// If it does not start with `/`, or has a `~` that escapes nothing.
-pub fn pointer(text: &str) -> Parsed<JsonPointer> {
+pub fn pointer(text: &str) -> Parsed<Pointer> {
     if !text.starts_with('/') {
         return Err(format!("a JSON pointer starts with `/`, as in `/{}`", text.replace('.', "/")));
     }
     if text.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1'])) {
         return Err("in a JSON pointer `~` is written `~0`, and `/` inside of a name `~1`".to_owned());
     }
-    Ok(JsonPointer(text.to_owned()))
+    Pointer::parse(text).map_err(|why| why.to_string())
 }
 
 /// `event`, `id`, `/POINTER` or `none`.
@@ -242,7 +241,7 @@ pub fn dedupe(text: &str) -> Parsed<Dedupe> {
         "event" => Ok(Dedupe::Event),
         "id" => Ok(Dedupe::Id),
         "none" => Ok(Dedupe::None),
-        _ if text.starts_with('/') => pointer(text).map(Dedupe::Pointer),
+        _ if text.starts_with('/') => pointer(text).map(Dedupe::Value),
         _ => Err("expected `event`, `id`, `none` or a JSON pointer such as `/order/id`".to_owned()),
     }
 }
@@ -278,17 +277,10 @@ const FORMATS: [&str; 4] = ["pretty", "json", "data", "raw"];
 /// # Errors
 /// If it is neither a format's name nor a template that can be used.
 pub fn output_format(text: &str) -> Parsed<OutputFormat> {
-    match text {
-        "pretty" => Ok(OutputFormat::Pretty),
-        "json" => Ok(OutputFormat::Json),
-        "data" => Ok(OutputFormat::Data),
-        "raw" => Ok(OutputFormat::Raw),
-        _ if text.contains(['{', '}', '\\']) => Template::parse(text).map(OutputFormat::Template),
-        _ => {
-            let near = super::near::nearest(text, FORMATS).map_or(String::new(), |n| format!(" (did you mean `{n}`?)"));
-            Err(format!("expected `pretty`, `json`, `data`, `raw` or a template such as `{{id}} {{data}}\\n`{near}"))
-        }
-    }
+    OutputFormat::parse(text).map_err(|why| {
+        let near = super::near::nearest(text, FORMATS).map_or(String::new(), |n| format!(" (did you mean `{n}`?)"));
+        format!("{why}{near}")
+    })
 }
 
 /// `recover`, `warn` or `exit`.

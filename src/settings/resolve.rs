@@ -4,22 +4,25 @@ use std::path::{Path, PathBuf};
 
 use super::config::Config;
 use super::layer::Layer;
-use super::values::{ColorChoice, OutputFormat, SendCursor};
+use super::values::{BodySource, ColorChoice, OutputFormat, SendCursor};
 use super::{
     BoundSettings, Color, Environment, ExportSettings, ListFormat, OnDrop, OutputSettings, Settings, StoreSettings,
-    StreamSettings, Verbosity, defaults, names, stream,
+    StreamSettings, Verbosity, defaults, stream,
 };
 use crate::cli::checkpoint::CheckpointArgs;
 use crate::cli::run::{BoundArgs, OutputArgs};
 use crate::cli::{DemoArgs, ReplayArgs, ResumeArgs, TailArgs};
 use crate::consumer::id::StreamName;
+use crate::consumer::options::Follow;
 use crate::error::Failure;
+use crate::http::default_stream_name;
 
 /// What names the stream in the name of an export file.
 const STREAM_PLACEHOLDER: &str = "{stream}";
 
 /// What the arguments of `tail`, `resume` and `replay` have in common.
 struct Request {
+    follow: Follow,
     targets: Vec<String>,
     name: Option<String>,
     config: Option<PathBuf>,
@@ -34,6 +37,7 @@ struct Request {
 impl From<TailArgs> for Request {
     fn from(args: TailArgs) -> Self {
         Self {
+            follow: Follow::Tail,
             targets: args.streams,
             name: args.stream,
             config: args.config.config,
@@ -56,6 +60,7 @@ impl From<TailArgs> for Request {
 impl From<ResumeArgs> for Request {
     fn from(args: ResumeArgs) -> Self {
         let mut request = Self::from(args.tail);
+        request.follow = Follow::Resume;
         request.flags.initial = args.initial;
         request.export = args.to.map(|file| ExportSettings {
             file,
@@ -69,6 +74,7 @@ impl From<ReplayArgs> for Request {
     fn from(args: ReplayArgs) -> Self {
         let flags = Layer { connection: args.connection, drops: args.drops, ..Layer::default() };
         Self {
+            follow: Follow::Resume,
             targets: vec![args.target],
             name: args.stream,
             config: args.config.config,
@@ -128,7 +134,8 @@ impl Request {
         let output = output(self.output, self.export, env)?;
         check_export(&output, streams.len())?;
         let bounds = bounds(self.bounds);
-        Ok(Settings { streams, store, output, bounds, verbosity, color })
+        let stderr_is_terminal = env.stderr_is_terminal;
+        Ok(Settings { streams, store, output, bounds, verbosity, color, stderr_is_terminal })
     }
 
     /// Flags that speak of one stream are refused with several.
@@ -171,14 +178,16 @@ impl Request {
             (Some(name), self.flags.clone().over(table.over(defaults)))
         };
         let url = stream::url(layer.url.as_ref().map_or(target, |url| url.expose()))?;
-        let connection = stream::connection(layer.connection.clone(), env)?;
+        let http = stream::http(url, &layer.connection, env)?;
+        let connection = stream::connection(&layer.connection, http.effective_method())?;
         let from_config = name.is_some();
         let name = match (name, &self.name) {
             (Some(name), _) => name,
             (None, Some(given)) => StreamName::new(given).map_err(|why| stream::bad_flag("stream", why.to_string()))?,
-            (None, None) => default_name(&url, &connection.send_cursor)?,
+            (None, None) => default_name(&http.url, http.cursor_parameter())?,
         };
-        Ok(StreamSettings { name, url, from_config, connection, cursors: stream::cursors(layer) })
+        let policy = stream::policy(self.follow, layer, connection.reconnect);
+        Ok(StreamSettings { name, from_config, http, connection, policy })
     }
 }
 
@@ -187,12 +196,8 @@ fn is_url(target: &str) -> bool {
     target.contains("://")
 }
 
-fn default_name(url: &url::Url, send_cursor: &SendCursor) -> Result<StreamName, Failure> {
-    let parameter = match send_cursor {
-        SendCursor::Header => None,
-        SendCursor::Query(name) => Some(name.as_str()),
-    };
-    StreamName::new(names::default_stream_name(url, parameter)).map_err(|why| {
+fn default_name(url: &url::Url, parameter: Option<&str>) -> Result<StreamName, Failure> {
+    StreamName::new(default_stream_name(url, parameter)).map_err(|why| {
         Failure::usage("name the stream of the URL").cause(why.to_string()).hint("name it with `--stream NAME`")
     })
 }
@@ -223,7 +228,7 @@ fn check_streams(streams: &[StreamSettings]) -> Result<(), Failure> {
             );
         }
     }
-    if streams.len() > 1 && streams.iter().any(|stream| stream::reads_stdin(&stream.connection)) {
+    if streams.len() > 1 && streams.iter().any(|stream| stream.http.body == Some(BodySource::Stdin)) {
         return Err(Failure::usage("use `--data @-` with several streams").cause("stdin can be read only once"));
     }
     Ok(())
@@ -235,7 +240,7 @@ fn output(args: OutputArgs, export: Option<ExportSettings>, env: &Environment) -
     Ok(OutputSettings {
         format,
         export,
-        read_ahead_bytes: args.read_ahead.unwrap_or(defaults::READ_AHEAD_BYTES),
+        read_ahead_bytes: args.read_ahead.map_or(defaults::READ_AHEAD_BYTES, stream::saturate),
         comments: args.comments,
         notices: args.notices,
         json_data: args.json_data,
@@ -325,7 +330,11 @@ impl CheckpointSettings {
     /// If it is neither a URL nor a name.
     pub fn stream_name(&self, target: &str) -> Result<StreamName, Failure> {
         if is_url(target) {
-            return default_name(&stream::url(target)?, &self.send_cursor);
+            let parameter = match &self.send_cursor {
+                SendCursor::Header => None,
+                SendCursor::Query(name) => Some(name.as_str()),
+            };
+            return default_name(&stream::url(target)?, parameter);
         }
         StreamName::new(target).map_err(|why| {
             Failure::usage(format!("use `{}` as the name of a stream", target.escape_debug())).cause(why.to_string())

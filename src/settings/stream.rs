@@ -4,11 +4,15 @@ use url::Url;
 
 use super::environment::Environment;
 use super::layer::Layer;
-use super::secret::Secret;
-use super::values::{BodySource, Credentials, Dedupe, IdleTimeout, Initial, OnDrop, OnExpired, SendCursor};
-use super::{ConnectionSettings, CursorSettings, defaults, parse};
+use super::values::{Credentials, IdleTimeout, Initial, SendCursor};
+use super::{ConnectionSettings, Policy, defaults, parse};
 use crate::cli::stream::ConnectionArgs;
+use crate::consumer::backoff::BackoffOptions;
+use crate::consumer::drop_notice::DropNotices;
+use crate::consumer::options::Follow;
 use crate::error::Failure;
+use crate::http::{self, Bearer};
+use crate::redact::Secret;
 
 /// A flag's value that cannot be used.
 pub fn bad_flag(flag: &str, why: String) -> Failure {
@@ -29,71 +33,88 @@ pub fn url(text: &str) -> Result<Url, Failure> {
     Ok(url)
 }
 
-/// How the stream is connected to.
+/// What is requested, and how.
 ///
 /// # Errors
 /// If a value cannot be used, or two contradict each other.
-pub fn connection(args: ConnectionArgs, env: &Environment) -> Result<ConnectionSettings, Failure> {
+pub fn http(url: Url, args: &ConnectionArgs, env: &Environment) -> Result<http::Options, Failure> {
     let headers = args.header.iter().map(|text| parse::header(text.expose()));
     let headers = headers.collect::<Result<_, _>>().map_err(|why| bad_flag("header", why))?;
     let body = args.data.as_ref().map(|text| parse::body(text.expose())).transpose();
-    let body = body.map_err(|why| bad_flag("data", why))?;
     let start_params = args.start_param.iter().map(|text| parse::name_value(text.expose()));
-    let start_params = start_params.collect::<Result<_, _>>().map_err(|why| bad_flag("start-param", why))?;
-    let credentials = credentials(&args, env)?;
-    let proxy = args.proxy.as_ref().map(proxy).transpose()?;
+    let (user, bearer) = match credentials(args, env)? {
+        Some(Credentials::Basic { user, password }) => {
+            (Some(Secret::new(format!("{user}:{}", password.expose()))), None)
+        }
+        Some(Credentials::Bearer(token)) => (None, Some(Bearer::Token(token))),
+        Some(Credentials::BearerCommand(command)) => (None, Some(Bearer::Command(command.expose().to_owned()))),
+        None => (None, None),
+    };
     if args.key.is_some() && args.cert.is_none() {
         return Err(Failure::usage("use `--key` alone").cause("it is the key of the certificate that `--cert` names"));
     }
-    let method = args.request.unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
-    let (retry_initial, retry_max) = retry(args.retry_initial, args.retry_max)?;
-    Ok(ConnectionSettings {
-        reconnect: reconnect(args.reconnect, args.no_reconnect, &method),
-        method,
+    Ok(http::Options {
+        method: args.request.clone(),
         headers,
-        body,
-        credentials,
+        body: body.map_err(|why| bad_flag("data", why))?,
+        user,
+        bearer,
         insecure: args.insecure.unwrap_or(false),
-        cacert: args.cacert,
-        cert: args.cert,
-        key: args.key,
-        proxy,
+        cacert: args.cacert.clone(),
+        cert: args.cert.clone(),
+        key: args.key.clone(),
+        proxy: args.proxy.as_ref().map(proxy).transpose()?,
         http1_only: args.http1_1.unwrap_or(false),
         compressed: args.compressed.unwrap_or(false),
         connect_timeout: args.connect_timeout.unwrap_or(defaults::CONNECT_TIMEOUT),
-        idle_timeout: args.idle_timeout.unwrap_or(IdleTimeout::Auto),
-        retry_initial,
-        retry_max,
-        max_retries: args.max_retries,
-        send_cursor: args.send_cursor.unwrap_or(SendCursor::Header),
-        start_params,
-        last_event_id: args.last_event_id,
-        id_from: args.id_from,
-        no_cursor_events: args.no_cursor_event,
-        event_bytes_max: args.max_event_bytes.unwrap_or(defaults::MAX_EVENT_BYTES),
+        send_cursor: args.send_cursor.clone().unwrap_or_default(),
+        start_params: start_params.collect::<Result<_, _>>().map_err(|why| bad_flag("start-param", why))?,
+        ..http::Options::new(url)
     })
 }
 
-/// How the stream's cursors are kept.
-pub fn cursors(layer: Layer) -> CursorSettings {
-    let (drops, cursors) = (layer.drops, layer.cursors);
-    CursorSettings {
+/// How connections follow each other.
+///
+/// # Errors
+/// If two delays contradict each other.
+pub fn connection(args: &ConnectionArgs, method: &str) -> Result<ConnectionSettings, Failure> {
+    let (initial, max) = retry(args.retry_initial, args.retry_max)?;
+    Ok(ConnectionSettings {
+        idle: args.idle_timeout.unwrap_or(IdleTimeout::Auto),
+        backoff: BackoffOptions { initial, max, max_retries: args.max_retries },
+        reconnect: reconnect(args.reconnect, args.no_reconnect, method),
+        event_bytes_max: args.max_event_bytes.map_or(defaults::MAX_EVENT_BYTES, saturate),
+    })
+}
+
+/// What the policy is to do.
+pub fn policy(follow: Follow, layer: Layer, reconnect: bool) -> Policy {
+    let (drops, cursors, connection) = (layer.drops, layer.cursors, layer.connection);
+    let default_notices = !drops.no_default_drop_notices.unwrap_or(false);
+    Policy {
         window: cursors.window.unwrap_or(defaults::WINDOW),
-        drop_notices: drops.drop_notice,
-        default_drop_notices: !drops.no_default_drop_notices.unwrap_or(false),
-        drop_events: drops.drop_event,
-        dedupe: cursors.dedupe.unwrap_or(Dedupe::Event),
-        drop_cooldown: cursors.drop_cooldown.unwrap_or(defaults::DROP_COOLDOWN),
-        replay_events_max: cursors.max_replay,
-        on_drop: cursors.on_drop.unwrap_or(OnDrop::Recover),
-        on_expired: cursors.on_expired.unwrap_or(OnExpired::Stop),
-        initial: layer.initial.unwrap_or(Initial::Live),
+        notices: DropNotices::new(default_notices, &drops.drop_notice).with_events(drops.drop_event),
+        dedupe: cursors.dedupe.unwrap_or_default(),
+        cooldown: cursors.drop_cooldown.unwrap_or(defaults::DROP_COOLDOWN),
+        max_replay: cursors.max_replay,
+        on_drop: cursors.on_drop.unwrap_or_default(),
+        on_expired: cursors.on_expired.unwrap_or_default(),
+        no_cursor_events: connection.no_cursor_event,
+        id_from: connection.id_from,
+        reconnect,
+        header_cursor: matches!(connection.send_cursor, None | Some(SendCursor::Header)),
+        start: connection.last_event_id,
+        initial: match layer.initial {
+            Some(Initial::Id(id)) => Some(id),
+            Some(Initial::Live) | None => None,
+        },
+        ..Policy::new(follow)
     }
 }
 
-/// Whether a stream reads the request body from stdin.
-pub fn reads_stdin(connection: &ConnectionSettings) -> bool {
-    connection.body == Some(BodySource::Stdin)
+/// A size in memory; no machine has more.
+pub fn saturate(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// A method other than GET may not be safe to repeat, so it is repeated only when asked for.

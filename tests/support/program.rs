@@ -206,9 +206,8 @@ pub fn sql(db: &Path, query: &str) -> Vec<Vec<String>> {
     let connection = rusqlite::Connection::open(db).expect("the database opens");
     let mut statement = connection.prepare(query).expect("the query is right");
     let columns = statement.column_count();
-    let rows = statement
-        .query_map([], |row| (0..columns).map(|column| row.get::<_, String>(column)).collect())
-        .expect("rows");
+    let rows =
+        statement.query_map([], |row| (0..columns).map(|column| row.get::<_, String>(column)).collect()).expect("rows");
     rows.collect::<Result<_, _>>().expect("rows")
 }
 

@@ -1,10 +1,10 @@
 //! The keys of the config file: the long names of the flags of a stream, and what each of them sets.
 
 use super::tree::Value;
+use crate::redact::Secret;
 use crate::settings::environment::Environment;
 use crate::settings::layer::Layer;
 use crate::settings::parse;
-use crate::settings::secret::Secret;
 
 /// Keys of `[defaults]` and of a stream's table.
 pub const STREAM_KEYS: &[&str] = &[
