@@ -65,7 +65,7 @@ fn a_notice_within_the_cooldown_is_recovered_once_when_that_ends() {
     let (place, server) = (Place::new(), live_server());
     let url = server.url("/events");
     let mut tail =
-        place.start(&["tail", &url, "--stream", "s", "-o", "json", "--drop-cooldown", "2s", "-n", "222", "--notices"]);
+        place.start(&["tail", &url, "--stream", "s", "-o", "json", "--drop-cooldown", "2s", "--until-idle", "1s"]);
     tail.until_id("100");
     drop_forty(&server);
     tail.until_id("200");
