@@ -134,7 +134,7 @@ impl Consumer {
     /// Delivers the far side from memory. Where `latest` moves already it moves nothing: events before it may
     /// still come on this connection.
     pub(super) fn deliver_far_side(&mut self, now: Timestamp) {
-        let Some(FarSide { own, key, event }) = self.far_side.take() else { return };
+        let Some(FarSide { own, key, event, .. }) = self.far_side.take() else { return };
         self.outgoing.push(Outgoing::Event(event));
         let own = self.frozen().then_some(own.as_str());
         self.link.delivered_ahead = key.filter(|_| own.is_none());

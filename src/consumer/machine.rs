@@ -143,6 +143,8 @@ pub(super) struct FarSide {
     pub(super) own: EventId,
     pub(super) key: Option<Key>,
     pub(super) event: HeldEvent,
+    /// Where it comes the gap is over. Not so any more once events after it were delivered.
+    pub(super) ends_gap: bool,
 }
 
 /// Where a connection starts, before it is known whether the id can be sent.

@@ -37,6 +37,8 @@ use session::Leaving;
 
 /// How long an output that takes no more is waited for when the run is to end.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
+/// Connections that end after events, one after the other, until it is told who is slow (rule 14).
+const CUTS_TO_TELL: u32 = 4;
 /// Statuses that may mean that the server no longer has the cursor, if the same request without one gets 200 (rule 6).
 const CURSOR_STATUSES: [u16; 4] = [400, 404, 412, 422];
 
@@ -109,7 +111,9 @@ pub struct Driver<P, T, J, S, F, C> {
     settings: Settings,
     clock: Clock,
     shutdown: ShutdownHandle,
+    started: Instant,
     time_limit: Option<Instant>,
+    cuts_in_row: u32,
     backoff: Backoff,
     retries: u32,
     jitter: Box<dyn FnMut() -> f64>,
@@ -148,6 +152,8 @@ where
             console: edge.console,
             clock,
             shutdown: ShutdownHandle::default(),
+            started: Instant::now(),
+            cuts_in_row: 0,
             time_limit: settings.bounds.time.map(|time| Instant::now() + time),
             backoff: Backoff::new(settings.backoff.clone()),
             retries: 0,
@@ -169,10 +175,9 @@ where
 
     /// Follows the stream to the end of the run.
     pub async fn run(mut self) -> Outcome<J> {
-        let start = Instant::now();
         let end = self.follow().await;
         let (end, commit_failure) = self.close(end).await;
-        self.stats.elapsed = start.elapsed();
+        self.stats.elapsed = self.started.elapsed();
         self.stats.gaps = self.policy.gaps();
         Outcome {
             end,
@@ -219,6 +224,10 @@ where
             }
         };
         self.notice(NoticeKind::Disconnected, &text);
+        self.cuts_in_row = if fruitful { self.cuts_in_row + 1 } else { 0 };
+        if self.cuts_in_row >= CUTS_TO_TELL && self.cuts_in_row.is_power_of_two() {
+            self.say_who_is_slow();
+        }
         self.lost_connection(text, delay).await
     }
 

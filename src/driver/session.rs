@@ -201,11 +201,6 @@ where
 
     /// Decodes what came, up to one batch.
     fn work(&mut self, link: &mut Link<<T::Body as Body>::Chunk>) -> Option<Leaving> {
-        let next = self.policy.tick(self.clock.now());
-        self.take_outgoing();
-        if let Some(leaving) = self.leaving(next) {
-            return Some(leaving);
-        }
         if self.settings.bounds.count_is_used_up() {
             return Some(Leaving::End(End::Count));
         }
@@ -218,6 +213,12 @@ where
                     return Some(leaving);
                 }
             }
+        }
+        // After what came: a deadline is about the server's silence, not about how long the output was busy.
+        let next = self.policy.tick(self.clock.now());
+        self.take_outgoing();
+        if let Some(leaving) = self.leaving(next) {
+            return Some(leaving);
         }
         self.show_progress();
         if link.queue.chunks.is_empty() {
