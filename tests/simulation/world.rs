@@ -148,11 +148,10 @@ impl World {
     }
 
     /// `latest` is never past an event that is not delivered.
-    fn check_latest(&self, latest: Option<String>) {
-        let Some(end) = self.server.log.iter().position(|id| *id == latest).filter(|_| latest.is_some()) else {
-            return;
-        };
-        let committed = &self.client.sink[..self.client.committed];
+    fn check_latest(&self, latest: Option<&str>) {
+        let Some(latest) = latest else { return };
+        let Some(end) = self.server.log.iter().position(|id| id.as_deref() == Some(latest)) else { return };
+        let committed: HashSet<&String> = self.client.sink[..self.client.committed].iter().collect();
         for index in 0..end {
             let data = format!("e{index}");
             assert!(committed.contains(&data), "{}: latest is {latest:?}, but {data} is not delivered", self.at());
