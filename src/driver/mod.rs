@@ -120,6 +120,8 @@ pub struct Driver<P, T, J, S, F, C> {
     batch: Vec<u8>,
     /// Frames were taken since a commit was looked for.
     uncommitted: bool,
+    /// Drop notices that were there at the last commit.
+    notices_committed: u64,
     stats: Stats,
     progress: Progress,
 }
@@ -160,6 +162,7 @@ where
             jitter,
             batch: Vec::new(),
             uncommitted: true,
+            notices_committed: 0,
             stats: Stats::default(),
             progress: Progress { state: "connecting", ..Progress::default() },
             settings,
@@ -392,9 +395,16 @@ where
         }
     }
 
+    /// A gap that was opened is made durable at once, whatever the grouping: the next process must know of it.
+    fn commit_is_due(&self) -> bool {
+        let opened = self.stats.drop_notices > self.notices_committed && !self.pump.is_committing();
+        opened || self.pump.commit_is_due()
+    }
+
     /// Begins a commit of what is delivered, if anything changed. Nothing may be under way to the output.
     fn start_commit(&mut self) -> bool {
         self.uncommitted = false;
+        self.notices_committed = self.stats.drop_notices;
         let Some(commit) = self.policy.take_commit(self.clock.now()) else { return false };
         if self.spare.is_some() {
             self.keys_under_way.clone_from(&commit.keys);
@@ -420,7 +430,7 @@ where
             Done::Committed(Err(PumpError::Journal(error))) => self.store_failed(error).await?,
         }
         let delivered = !self.pump.is_writing() && self.batch.is_empty();
-        if delivered && self.pump.commit_is_due() {
+        if delivered && self.commit_is_due() {
             self.start_commit();
         }
         Ok(())

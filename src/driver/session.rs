@@ -99,7 +99,7 @@ where
                     return leaving;
                 }
                 self.start_write();
-                if !self.pump.is_writing() && self.pump.commit_is_due() {
+                if !self.pump.is_writing() && self.commit_is_due() {
                     self.start_commit();
                 }
             }
