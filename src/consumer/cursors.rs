@@ -120,7 +120,9 @@ impl Consumer {
     /// The recovery has read up to here, removed events included (rule 5).
     pub(super) fn move_progress(&mut self, id: EventId) {
         let Some(gap) = &mut self.gap else { return };
-        gap.progress = Some(follow(gap.progress.as_ref(), id));
+        // What precedes the first group of a re-read is the position that it was read from.
+        let sent = self.link.sent.clone().map(|id| Place { id, before: None });
+        gap.progress = Some(follow(gap.progress.as_ref().or(sent.as_ref()), id));
         self.changes.dirty = true;
     }
 

@@ -390,9 +390,13 @@ impl Consumer {
             dropped: gap.dropped,
             ..Notice::new(NoticeKind::RecoveryStarted, format!("reading again from `{from}`"))
         };
+        self.outgoing.push(match gap.progress {
+            Some(_) => Outgoing::Note(format!("the recovery goes on from `{from}`")),
+            None => Outgoing::Notice(notice),
+        });
         // Where nothing was delivered after the position there is nothing to meet: a plain reconnect (rule 5).
-        let plain = gap.attempt < 2 && gap.progress.is_none() && self.nothing_after_lagging();
-        self.outgoing.push(Outgoing::Notice(notice));
+        let plain = gap.attempt < 2 && gap.progress.is_none();
+        let plain = plain && self.nothing_after_lagging();
         if plain {
             self.meet_newest(now);
         }

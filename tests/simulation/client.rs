@@ -36,6 +36,8 @@ pub struct Client {
     /// Data of what was delivered, in order.
     pub sink: Vec<String>,
     pub committed: usize,
+    /// Drop notices that came.
+    pub notices: usize,
     tell: bool,
 }
 
@@ -56,6 +58,7 @@ impl Client {
             now: Timestamp(1_000_000_000_000),
             sink: Vec::new(),
             committed: 0,
+            notices: 0,
             tell,
         }
     }
@@ -164,6 +167,7 @@ impl Client {
         let now = self.now;
         let next = match sent {
             Sent::Notice(count) => {
+                self.notices += 1;
                 let text = count.map_or_else(
                     || "slow consumer, reconnect to resume".to_owned(),
                     |count| format!("you are reading too slowly, dropped {count} messages"),
@@ -229,6 +233,12 @@ impl Client {
 
     pub fn gap_is_open(&mut self) -> bool {
         self.policy().gap_open()
+    }
+
+    /// Gaps that went to a second attempt: from the id before `latest`, past which a late notice's hole may lie.
+    pub fn second_attempts(&mut self) -> usize {
+        let summary = self.store.show(&self.stream, self.now).expect("in memory");
+        summary.map_or(0, |summary| summary.gaps.iter().filter(|gap| gap.attempt >= 2).count())
     }
 
     /// How many gaps stand so.

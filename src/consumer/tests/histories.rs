@@ -793,6 +793,23 @@ histories! {
         crash
         connect 3
     ";
+    rule_8_a_recovery_cut_in_its_first_group_goes_on_from_where_it_began: "
+        set window 60s
+        connect live
+        ev 1=a 1=b 2=a => D
+        wait 61s
+        ev 3=a 3=b => D
+        comment dropped 2 events
+        ev 4=a => H>
+        connect 2
+        ev 3=a 3=b => -
+        end
+        connect 2
+        ev 3=a 3=b => -
+        ev 3=c 3=d => R
+        ev 4=a => D
+        gap recovered 2 2
+    ";
     rule_8_where_none_precedes_its_own_is_sent: "
         connect live
         ev 1=a 1=b => D
