@@ -125,8 +125,10 @@ impl Consumer {
 
     fn live_event(&mut self, arrival: Arrival<'_>) -> Step {
         if self.link.stale_check && arrival.own.is_some() {
-            self.link.stale_check = false;
-            if arrival.known.is_none() {
+            // An id between the position and the newest shows no more than a hole: the check goes on.
+            let inside = Self::compared(&arrival, self.head.newest.as_ref().map(|newest| &newest.id));
+            self.link.stale_check = arrival.known.is_none() && inside == Some(Ordering::Less);
+            if arrival.known.is_none() && !self.link.stale_check {
                 return self.expired_at(arrival, "the first event it sent is not one that was delivered before");
             }
         }

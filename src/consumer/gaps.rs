@@ -101,7 +101,8 @@ impl Consumer {
 
     /// A notice before `newest` is met: go on from `newest`, start again after the cooldown. Its count is not added.
     fn end_attempt_by_notice(&mut self, now: Timestamp) -> Next {
-        self.leave_reading(now);
+        // What it delivered lies before `newest`, which stays where it is until it is met again.
+        self.link.reading = None;
         self.head.recovery_at = Some(now);
         if let Some(far) = &mut self.far_side {
             far.ends_gap = false;
@@ -127,13 +128,7 @@ impl Consumer {
         Next::Leave
     }
 
-    /// The connection no longer reads again; what the attempt delivered was live.
-    pub(super) fn leave_reading(&mut self, now: Timestamp) {
-        self.link.reading = None;
-        self.adopt_attempt(now);
-    }
-
-    /// The same, after the far side, which came before that.
+    /// The connection no longer reads again; what the attempt delivered was live, and the far side came before that.
     pub(super) fn leave_reading_live(&mut self, now: Timestamp) {
         self.link.reading = None;
         self.deliver_far_side(now);

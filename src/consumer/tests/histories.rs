@@ -231,6 +231,20 @@ histories! {
         latest 5
         notices cursor-expired
     ";
+    rule_3_after_a_silent_window_a_hole_before_the_newest_is_no_expiry: "
+        set window 60s
+        connect live
+        ev 1..3 => D
+        ev 9 => D
+        end
+        wait 100s
+        restart
+        connect 3
+        ev 4..8 => D
+        ev 9 => -
+        ev 10 => D
+        latest 10
+    ";
     rule_3_after_a_silent_window_expired_may_go_on_live: "
         set window 60s
         set on-expired live
@@ -524,6 +538,26 @@ histories! {
         connect 1
         ev 2..8 => -
         latest 8
+    ";
+    rule_5_an_attempt_ended_by_a_notice_leaves_newest_where_it_was: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 1 events
+        wait 1s => >
+        connect 1
+        ev 2..5 => -
+        ev 6 => R
+        wait 1s
+        comment dropped 2 events
+        ev 9..20 => D
+        wait 60s => >
+        connect 1
+        ev 2..6 => -
+        ev 7 => R
+        comment dropped 1 events => >
+        newest 20
+        connect 20
     ";
     rule_5_max_replay_gives_up_as_partial: "
         set max-replay 3
