@@ -226,9 +226,13 @@ impl Consumer {
         self.far_side.as_ref().filter(|far| far.ends_gap).map(|far| &far.own)
     }
 
+    fn compared(arrival: &Arrival<'_>, id: Option<&EventId>) -> Option<Ordering> {
+        arrival.own.zip(id).and_then(|(own, id)| compare(own, id.as_str()))
+    }
+
     /// The event has a comparable id beyond `id`.
     fn is_beyond(arrival: &Arrival<'_>, id: Option<&EventId>) -> bool {
-        arrival.own.zip(id).and_then(|(own, id)| compare(own, id.as_str())).is_some_and(Ordering::is_gt)
+        Self::compared(arrival, id).is_some_and(Ordering::is_gt)
     }
 
     /// Between `newest` and the far side (rule 5).
