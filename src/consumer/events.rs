@@ -107,6 +107,9 @@ impl Consumer {
             self.link.delivered_ahead = None;
             return Some(When::AfterNotice);
         }
+        if key.is_some() && key == self.loose_end {
+            self.loose_end = None;
+        }
         let removal = self.link.removal.as_ref()?;
         let placed = own.is_some() || self.link.id_line;
         if !placed {
@@ -183,7 +186,8 @@ impl Consumer {
         let Some(own) = arrival.own.filter(|_| self.link.removal.is_some() && self.gap.is_none()) else { return };
         self.link.unknown_in_row += 1;
         let other = self.head.newest.as_ref().is_none_or(|newest| newest.id.as_str() != own);
-        if (self.link.newest_met && other) || self.link.unknown_in_row >= KEYS_MIN {
+        let met = self.link.newest_met && self.loose_end.is_none();
+        if (met && other) || self.link.unknown_in_row >= KEYS_MIN {
             self.link.removal = None;
         }
     }

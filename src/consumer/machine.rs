@@ -48,6 +48,8 @@ pub struct Consumer {
     pub(super) attempt: AttemptState,
     pub(super) report: Report,
     pub(super) far_side: Option<FarSide>,
+    /// The last event of an attempt that a notice ended: it may lie beyond `newest`, so removal goes on until it is met.
+    pub(super) loose_end: Option<Key>,
     /// An explicit empty id came: this process's next connection sends none (rule 13).
     pub(super) reset: bool,
     /// The cursor is expired and the user wants to go on from live.
@@ -199,6 +201,7 @@ impl Consumer {
             attempt: AttemptState::default(),
             report: Report::default(),
             far_side: None,
+            loose_end: None,
             reset: false,
             go_live: false,
             last_sendable: None,
