@@ -44,9 +44,9 @@ pub struct NoStoreArgs {
 pub struct OutputArgs {
     /// pretty, json, data, raw or a template [default: pretty on a terminal, else json]
     ///
-    /// `json` writes one object a line, `data` the data alone, `raw` SSE again. A template holds `{id}`, `{event}`,
-    /// `{data}`, `{stream}` and `{time}`, and `\n` and `\t`, as in '{id}\t{data}'. Each event ends with a line end anyway;
-    /// `{{` and `}}` stand for braces.
+    /// `json` writes one object a line, `data` the data alone, `raw` SSE again. A template holds at least one of `{id}`,
+    /// `{event}`, `{data}`, `{stream}` and `{time}`, and may hold `\n` and `\t`, as in '{id}\t{data}'. Each event ends with
+    /// a line end anyway; `{{` and `}}` stand for braces, `\\` for a backslash.
     #[arg(short, long, value_name = "FORMAT", value_parser = parse::output_format)]
     pub output: Option<OutputFormat>,
 

@@ -56,7 +56,7 @@ fn connection(top: ConnectionArgs, mut base: ConnectionArgs) -> ConnectionArgs {
         (base.reconnect, base.no_reconnect) = (None, None);
     }
     ConnectionArgs {
-        header: by_name(top.header, base.header, ':'),
+        header: by_name(top.header, base.header, header_name),
         request: top.request.or(base.request),
         data: top.data.or(base.data),
         user: top.user.or(base.user),
@@ -77,7 +77,7 @@ fn connection(top: ConnectionArgs, mut base: ConnectionArgs) -> ConnectionArgs {
         no_reconnect: top.no_reconnect.or(base.no_reconnect),
         reconnect: top.reconnect.or(base.reconnect),
         send_cursor: top.send_cursor.or(base.send_cursor),
-        start_param: by_name(top.start_param, base.start_param, '='),
+        start_param: by_name(top.start_param, base.start_param, parameter_name),
         last_event_id: top.last_event_id.or(base.last_event_id),
         id_from: top.id_from.or(base.id_from),
         no_cursor_event: list(top.no_cursor_event, base.no_cursor_event),
@@ -108,10 +108,21 @@ fn list<T>(top: Vec<T>, base: Vec<T>) -> Vec<T> {
     if top.is_empty() { base } else { top }
 }
 
-/// `base` without what `top` names too, then `top`. A file (`@…`) has no name and replaces nothing.
-fn by_name(top: Vec<Secret>, mut base: Vec<Secret>, separator: char) -> Vec<Secret> {
-    let name = |pair: &Secret| Some(pair.expose().split_once(separator)?.0.trim().to_ascii_lowercase());
-    base.retain(|below| name(below).is_none() || !top.iter().any(|above| name(above) == name(below)));
+/// `base` without what `top` names too, then `top`.
+fn by_name(top: Vec<Secret>, mut base: Vec<Secret>, name: fn(&str) -> Option<String>) -> Vec<Secret> {
+    let named = |text: &Secret| name(text.expose());
+    base.retain(|below| named(below).is_none() || !top.iter().any(|above| named(above) == named(below)));
     base.extend(top);
     base
+}
+
+/// The name in `Name: value` and `Name;`. Case is nothing in it. A file (`@…`) has no name and replaces nothing.
+fn header_name(text: &str) -> Option<String> {
+    let (name, _) = text.split_once([':', ';']).filter(|_| !text.starts_with('@'))?;
+    Some(name.trim().to_ascii_lowercase())
+}
+
+/// The name in `NAME=VALUE`.
+fn parameter_name(text: &str) -> Option<String> {
+    Some(text.split_once('=')?.0.to_owned())
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use regex::Regex;
 
+use super::near::nearest;
 use super::values::{
-    BodySource, ColorChoice, Credentials, Dedupe, Header, HeaderSource, IdleTimeout, Initial, OnDrop, OnExpired,
-    OutputFormat, Pointer, SendCursor,
+    BadFormat, BadTemplate, BodySource, ColorChoice, Credentials, Dedupe, Header, HeaderSource, IdleTimeout, Initial,
+    OnDrop, OnExpired, OutputFormat, Pointer, SendCursor,
 };
 use crate::consumer::id::EventId;
 use crate::redact::Secret;
@@ -128,20 +129,24 @@ pub fn regex(text: &str) -> Parsed<Regex> {
     Regex::new(text).map_err(|error| format!("not a regular expression: {error}"))
 }
 
-/// `Name: value`, `Name;` (an empty value) or `@FILE`, as in curl.
+/// `Name: value`, `Name:` (none of this name is sent), `Name;` (an empty value) or `@FILE`, as in curl.
 ///
 /// # Errors
-/// If it is neither; the text is not repeated, it may be a credential.
+/// If it is none of them; the text is not repeated, it may be a credential.
 pub fn header(text: &str) -> Parsed<HeaderSource> {
     if let Some(file) = text.strip_prefix('@') {
         return file_name(file).map(HeaderSource::File);
     }
-    let form = "a header is written `Name: value`, or `@FILE` for a file with one a line";
-    let (name, value) = text.split_once(':').ok_or(form)?;
-    header_of(name, value)
+    if let Some((name, value)) = text.split_once(':') {
+        return header_of(name, value);
+    }
+    match text.trim_end().strip_suffix(';').map(str::trim) {
+        Some(name) if is_token(name) => Ok(HeaderSource::Inline(Header::new(name, ""))),
+        _ => Err("a header is written `Name: value`, or `@FILE` for a file with one a line".to_owned()),
+    }
 }
 
-/// A header from its two halves.
+/// A header from its two halves; without a value, none of this name is sent.
 ///
 /// # Errors
 /// If the name is not a token, or the value has a byte that no header field can hold (RFC 9110, section 5).
@@ -153,7 +158,8 @@ pub fn header_of(name: &str, value: &str) -> Parsed<HeaderSource> {
     if value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f) {
         return Err(format!("the value of the header `{name}` has a control character"));
     }
-    Ok(HeaderSource::Inline(Header::new(name, value)))
+    let value = if value.is_empty() { None } else { Some(Secret::new(value)) };
+    Ok(HeaderSource::Inline(Header { name: name.to_owned(), value }))
 }
 
 /// A request method.
@@ -272,14 +278,23 @@ pub fn event_id(text: &str) -> Parsed<EventId> {
 /// The names of the output formats, for messages.
 const FORMATS: [&str; 4] = ["pretty", "json", "data", "raw"];
 
+/// The names of what a template may hold, for messages.
+const PLACEHOLDERS: [&str; 5] = ["id", "event", "data", "stream", "time"];
+
 /// `pretty`, `json`, `data`, `raw` or a template.
 ///
 /// # Errors
 /// If it is neither a format's name nor a template that can be used.
 pub fn output_format(text: &str) -> Parsed<OutputFormat> {
     OutputFormat::parse(text).map_err(|why| {
-        let near = super::near::nearest(text, FORMATS).map_or(String::new(), |n| format!(" (did you mean `{n}`?)"));
-        format!("{why}{near}")
+        let near = match &why {
+            BadFormat::Unknown(name) => nearest(name, FORMATS).map(str::to_owned),
+            BadFormat::Template(BadTemplate::UnknownPlaceholder(name)) => {
+                nearest(name, PLACEHOLDERS).map(|near| format!("{{{near}}}"))
+            }
+            BadFormat::Template(_) => None,
+        };
+        near.map_or(why.to_string(), |near| format!("{why}; did you mean `{near}`?"))
     })
 }
 

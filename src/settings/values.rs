@@ -4,7 +4,7 @@ pub use crate::consumer::idle::IdleOption as IdleTimeout;
 pub use crate::consumer::options::{Dedupe, OnDrop, OnExpired};
 pub use crate::consumer::pointer::Pointer;
 pub use crate::http::{BodySource, Header, HeaderSource, SendCursor};
-pub use crate::output::format::FormatKind as OutputFormat;
+pub use crate::output::format::{BadFormat, BadTemplate, FormatKind as OutputFormat};
 
 use crate::consumer::id::EventId;
 use crate::redact::Secret;
