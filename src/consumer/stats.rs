@@ -121,6 +121,14 @@ mod tests {
     }
 
     #[test]
+    fn a_share_is_rounded_and_never_more_than_the_whole() {
+        assert_eq!(
+            [(2, 3), (5, 0), (9, 3), (u64::MAX, u64::MAX)].map(|(part, whole)| percent(part, whole)),
+            [67, 0, 100, 100]
+        );
+    }
+
+    #[test]
     fn gaps_are_counted_by_state() {
         let mut gaps = Gaps::default();
         for state in [GapState::Open, GapState::Ignored, GapState::Open] {

@@ -77,7 +77,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("events.ndjson");
         for text in ["one\n", "two\n"] {
-            let mut sink = FileSink::open(&path).unwrap();
+            let sink = FileSink::open(&path).unwrap();
             assert!(sink.write(text.into()).await.unwrap().is_empty());
             sink.sync().await.unwrap();
         }
@@ -91,7 +91,7 @@ mod tests {
         let path = directory.path().join("events.ndjson");
         fs::write(&path, "old\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        let mut sink = FileSink::open(&path).unwrap();
+        let sink = FileSink::open(&path).unwrap();
         sink.write(b"new\n".to_vec()).await.unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\n");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
@@ -108,7 +108,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_full_disk_is_a_failure() {
-        let mut sink = FileSink::open(Path::new("/dev/full")).unwrap();
+        let sink = FileSink::open(Path::new("/dev/full")).unwrap();
         let Err(SinkError::Failed(error)) = sink.write(b"x".to_vec()).await else { panic!("it was written") };
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert!(matches!(sink.sync().await, Err(SinkError::Failed(_))));

@@ -123,7 +123,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_batch_is_written_and_its_buffer_given_back() {
-        let (mut reader, mut sink) = over_pipe();
+        let (mut reader, sink) = over_pipe();
         let mut batch = Vec::with_capacity(100);
         batch.extend_from_slice(b"one\ntwo\n");
         let place = batch.as_ptr();
@@ -138,8 +138,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_pipe_is_closed_with_the_last_handle() {
-        let (reader, mut sink) = over_pipe();
-        let mut other = sink.clone();
+        let (reader, sink) = over_pipe();
+        let other = sink.clone();
         in_time(sink.write(b"a".to_vec())).await.unwrap();
         drop(sink);
         in_time(other.write(b"b".to_vec())).await.unwrap();
@@ -150,8 +150,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_is_gone_closes_the_output_for_every_handle() {
-        let (reader, mut sink) = over_pipe();
-        let mut other = sink.clone();
+        let (reader, sink) = over_pipe();
+        let other = sink.clone();
         drop(reader);
         assert!(matches!(in_time(sink.write(b"x".to_vec())).await, Err(SinkError::Closed)));
         assert!(matches!(in_time(other.write(b"x".to_vec())).await, Err(SinkError::Closed)));
@@ -177,7 +177,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_file_has_no_reader_that_could_go() {
-        let mut sink = StdoutSink::over(tempfile::tempfile().unwrap().into()).unwrap();
+        let sink = StdoutSink::over(tempfile::tempfile().unwrap().into()).unwrap();
         in_time(sink.write(b"x".to_vec())).await.unwrap();
         assert!(sink._watch.is_none());
         assert!(sink.closed().now_or_never().is_none());
@@ -185,7 +185,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_slow_reader_holds_up_the_batch_and_nothing_else() {
-        let (reader, mut sink) = over_pipe();
+        let (reader, sink) = over_pipe();
         let mut blocked = Box::pin(sink.write(vec![b'x'; MORE_THAN_A_PIPE_BYTES]));
         assert!(blocked.as_mut().now_or_never().is_none(), "nobody reads");
         let read = read_all(reader);
@@ -199,7 +199,7 @@ mod tests {
         let (reader, sink) = over_pipe();
         let read = read_all(reader);
         let batches = ["a", "b", "c"].map(|name| {
-            let mut sink = sink.clone();
+            let sink = sink.clone();
             async move {
                 for _ in 0..8 {
                     let line = format!("{}\n", name.repeat(100_000));
@@ -221,7 +221,7 @@ mod tests {
     async fn a_descriptor_that_does_not_block_is_waited_for() {
         let (reader, writer) = io::pipe().unwrap();
         rustix::fs::fcntl_setfl(&writer, rustix::fs::OFlags::NONBLOCK).unwrap();
-        let mut sink = StdoutSink::over(writer.into()).unwrap();
+        let sink = StdoutSink::over(writer.into()).unwrap();
         let read = read_all(reader);
         in_time(sink.write(vec![b'x'; MORE_THAN_A_PIPE_BYTES])).await.unwrap();
         drop(sink);
@@ -232,7 +232,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_disk_is_a_failure_and_stays_one() {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let mut sink = StdoutSink::over(full.into()).unwrap();
+        let sink = StdoutSink::over(full.into()).unwrap();
         for _ in 0..2 {
             let Err(SinkError::Failed(error)) = in_time(sink.write(b"x".to_vec())).await else {
                 panic!("it was written");

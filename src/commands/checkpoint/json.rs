@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::pretty::rfc3339_micros;
 use crate::consumer::id::EventId;
 use crate::consumer::record::Gap;
 use crate::consumer::time::Timestamp;
+use crate::output::time::rfc3339_micros;
 use crate::settings::parse::duration_text;
 use crate::store::{Holder, Summary};
 

@@ -1,16 +1,22 @@
 //! Stored streams for a person: a table of all, a block of one. Control characters are shown escaped.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::consumer::id::EventId;
 use crate::consumer::record::{Gap, GapState};
 use crate::consumer::time::Timestamp;
 use crate::error::holder_words;
+use crate::output::escape::one_line;
+use crate::output::time::rfc3339_micros;
 use crate::settings::parse::duration_text;
 use crate::store::Summary;
 
 /// Longer ids are cut in the table, where they would push the other columns away. `show` has them whole.
 const TABLE_ID_CHARS_MAX: usize = 40;
+
+/// Where a time has its fraction of a second (`2026-11-30T20:41:06.123456Z`), in bytes.
+const FRACTION: Range<usize> = 19..26;
 
 /// A table with a row for each stream.
 pub fn list(summaries: &[Summary]) -> String {
@@ -32,9 +38,9 @@ pub fn list(summaries: &[Summary]) -> String {
 }
 
 fn row(summary: &Summary) -> [String; 7] {
-    let id = |id: &Option<EventId>| id.as_ref().map_or("-".to_owned(), |id| shortened(&visible(id.as_str())));
+    let id = |id: &Option<EventId>| id.as_ref().map_or("-".to_owned(), |id| shortened(&one_line(id.as_str())));
     [
-        visible(summary.stream.as_str()),
+        one_line(summary.stream.as_str()).into_owned(),
         id(&summary.latest),
         id(&summary.lagging),
         summary.latest_at.map_or("-".to_owned(), rfc3339_seconds),
@@ -66,14 +72,14 @@ fn gap_counts(gaps: &[Gap]) -> String {
 
 /// All that is known of one stream.
 pub fn show(summary: &Summary) -> String {
-    let mut block = format!("{}\n", visible(summary.stream.as_str()));
+    let mut block = format!("{}\n", one_line(summary.stream.as_str()));
     let mut line = |label: &str, text: &str| {
         let _ = writeln!(block, "  {label:<9} {text}");
     };
     line("latest", &position(summary.latest.as_ref(), summary.latest_at.map(|at| ("moved", at))));
     line("lagging", &position(summary.lagging.as_ref(), summary.lagging_at.map(|at| ("delivered", at))));
     line("window", &duration_text(summary.window));
-    line("url", &summary.url.as_deref().map_or("-".to_owned(), visible));
+    line("url", &summary.url.as_deref().map_or("-".to_owned(), |text| one_line(text).into_owned()));
     let owner = summary.owner.as_ref();
     line(
         "owner",
@@ -81,7 +87,7 @@ pub fn show(summary: &Summary) -> String {
             format!("{}, since {}", holder_words(holder), rfc3339_seconds(holder.since))
         }),
     );
-    line("last end", &summary.last_end.as_deref().map_or("-".to_owned(), visible));
+    line("last end", &summary.last_end.as_deref().map_or("-".to_owned(), |text| one_line(text).into_owned()));
     line("gaps", &if summary.gaps.is_empty() { "none".to_owned() } else { gap_counts(&summary.gaps) });
     append_gaps(&mut block, &summary.gaps);
     block
@@ -103,10 +109,10 @@ fn append_gaps(block: &mut String, gaps: &[Gap]) {
             gap.removed,
         );
         let place =
-            gap.place.as_ref().map_or("before any id".to_owned(), |id| format!("after {}", visible(id.as_str())));
+            gap.place.as_ref().map_or("before any id".to_owned(), |id| format!("after {}", one_line(id.as_str())));
         let until = gap.ended_at.map_or(String::new(), |at| format!(" until {}", rfc3339_seconds(at)));
         let _ = writeln!(block, "    {place}, {}{until}", rfc3339_seconds(gap.opened_at));
-        let _ = writeln!(block, "    the server said: {}", visible(&gap.text));
+        let _ = writeln!(block, "    the server said: {}", one_line(&gap.text));
     }
 }
 
@@ -120,21 +126,13 @@ fn urgency(state: GapState) -> u8 {
 
 fn position(id: Option<&EventId>, at: Option<(&str, Timestamp)>) -> String {
     let Some(id) = id else { return "none yet".to_owned() };
-    let id = visible(id.as_str());
-    at.map_or(id.clone(), |(verb, at)| format!("{id}  ({verb} {})", rfc3339_seconds(at)))
+    let id = one_line(id.as_str());
+    at.map_or(id.to_string(), |(verb, at)| format!("{id}  ({verb} {})", rfc3339_seconds(at)))
 }
 
-/// Text that cannot drive a terminal. To be swapped for `crate::output::escape::one_line`.
-fn visible(text: &str) -> String {
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(escaped).collect()
-}
-
-/// RFC 3339 in UTC with six digits of fraction. To be swapped for `crate::output::time::rfc3339_micros`.
-pub fn rfc3339_micros(at: Timestamp) -> String {
-    jiff::Timestamp::from_microsecond(at.0).map_or("-".to_owned(), |at| format!("{at:.6}"))
-}
-
+/// RFC 3339 in UTC, to the second: a person has no use for more.
 fn rfc3339_seconds(at: Timestamp) -> String {
-    jiff::Timestamp::from_microsecond(at.0).map_or("-".to_owned(), |at| format!("{at:.0}"))
+    let mut text = rfc3339_micros(at);
+    text.replace_range(FRACTION, "");
+    text
 }
