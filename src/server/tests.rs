@@ -148,8 +148,11 @@ fn a_cursor_in_header_or_query_replays_what_follows_it() {
             for id in 117..=119 {
                 assert_eq!(client.id().await, id, "{target} {headers}");
             }
+            assert_eq!(server.last_cursor(), Some(116), "{target} {headers}");
         }
         assert_eq!(server.stats().replayed, 12);
+        Client::get(&server, "/events", "").await;
+        assert_eq!(server.last_cursor(), None);
     });
 }
 
