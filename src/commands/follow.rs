@@ -93,7 +93,15 @@ fn open_database(settings: &Settings, follow: Follow, terminal: &Terminal) -> Re
             ));
             Ok(None)
         }
-        Err(error) => Err(Failure::store(format!("use the database `{}`", path.display()), &error)),
+        Err(error) => {
+            let failure = Failure::store(format!("use the database `{}`", path.display()), &error);
+            let known = failure.hint.is_some();
+            Err(if known {
+                failure
+            } else {
+                failure.hint("name another with `--db PATH`, or keep nothing with `--no-store`")
+            })
+        }
     }
 }
 

@@ -120,7 +120,9 @@ impl Consumer {
     /// The recovery has read up to here, removed events included (rule 5).
     pub(super) fn move_progress(&mut self, id: EventId) {
         let Some(gap) = &mut self.gap else { return };
-        gap.progress = Some(follow(gap.progress.as_ref(), id));
+        // What precedes the first group of a re-read is the position that it was read from.
+        let sent = self.link.sent.clone().map(|id| Place { id, before: None });
+        gap.progress = Some(follow(gap.progress.as_ref().or(sent.as_ref()), id));
         self.changes.dirty = true;
     }
 
@@ -134,7 +136,7 @@ impl Consumer {
     /// Delivers the far side from memory. Where `latest` moves already it moves nothing: events before it may
     /// still come on this connection.
     pub(super) fn deliver_far_side(&mut self, now: Timestamp) {
-        let Some(FarSide { own, key, event }) = self.far_side.take() else { return };
+        let Some(FarSide { own, key, event, .. }) = self.far_side.take() else { return };
         self.outgoing.push(Outgoing::Event(event));
         let own = self.frozen().then_some(own.as_str());
         self.link.delivered_ahead = key.filter(|_| own.is_none());

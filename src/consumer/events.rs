@@ -107,6 +107,9 @@ impl Consumer {
             self.link.delivered_ahead = None;
             return Some(When::AfterNotice);
         }
+        if key.is_some() && key == self.loose_end {
+            self.loose_end = None;
+        }
         let removal = self.link.removal.as_ref()?;
         let placed = own.is_some() || self.link.id_line;
         if !placed {
@@ -125,8 +128,10 @@ impl Consumer {
 
     fn live_event(&mut self, arrival: Arrival<'_>) -> Step {
         if self.link.stale_check && arrival.own.is_some() {
-            self.link.stale_check = false;
-            if arrival.known.is_none() {
+            // An id between the position and the newest shows no more than a hole: the check goes on.
+            let inside = Self::compared(&arrival, self.head.newest.as_ref().map(|newest| &newest.id));
+            self.link.stale_check = arrival.known.is_none() && inside == Some(Ordering::Less);
+            if arrival.known.is_none() && !self.link.stale_check {
                 return self.expired_at(arrival, "the first event it sent is not one that was delivered before");
             }
         }
@@ -151,9 +156,7 @@ impl Consumer {
         if self.gap.as_ref().is_some_and(|gap| gap.phase == Phase::Reporting) {
             return self.report_event(&arrival);
         }
-        if self.is_far_side(&arrival) {
-            self.far_side = None;
-        }
+        self.meet_far_side(&arrival);
         self.deliver(arrival.delivery());
         Step::go(Verdict::Deliver { replayed: false })
     }
@@ -183,7 +186,8 @@ impl Consumer {
         let Some(own) = arrival.own.filter(|_| self.link.removal.is_some() && self.gap.is_none()) else { return };
         self.link.unknown_in_row += 1;
         let other = self.head.newest.as_ref().is_none_or(|newest| newest.id.as_str() != own);
-        if (self.link.newest_met && other) || self.link.unknown_in_row >= KEYS_MIN {
+        let met = self.link.newest_met && self.loose_end.is_none();
+        if (met && other) || self.link.unknown_in_row >= KEYS_MIN {
             self.link.removal = None;
         }
     }
@@ -206,29 +210,38 @@ impl Consumer {
                 data: arrival.event.data.to_owned(),
                 at: arrival.now,
             },
+            ends_gap: true,
         });
         Step { verdict: Verdict::Hold, next: Next::Leave }
     }
 
-    fn is_far_side(&self, arrival: &Arrival<'_>) -> bool {
-        self.far_side.as_ref().is_some_and(|far| {
+    /// The event that was held has come: it is held no longer. Whether it ends the gap.
+    fn meet_far_side(&mut self, arrival: &Arrival<'_>) -> bool {
+        let met = self.far_side.as_ref().is_some_and(|far| {
             arrival.own == Some(far.own.as_str())
                 && (!self.head.shared_ids
                     || (far.event.event == arrival.event.event && far.event.data == arrival.event.data))
-        })
+        });
+        met && self.far_side.take().is_some_and(|far| far.ends_gap)
+    }
+
+    /// The id at which the gap is over, if it is known.
+    pub(super) fn end_of_gap(&self) -> Option<&EventId> {
+        self.far_side.as_ref().filter(|far| far.ends_gap).map(|far| &far.own)
+    }
+
+    fn compared(arrival: &Arrival<'_>, id: Option<&EventId>) -> Option<Ordering> {
+        arrival.own.zip(id).and_then(|(own, id)| compare(own, id.as_str()))
     }
 
     /// The event has a comparable id beyond `id`.
     fn is_beyond(arrival: &Arrival<'_>, id: Option<&EventId>) -> bool {
-        arrival.own.zip(id).and_then(|(own, id)| compare(own, id.as_str())).is_some_and(Ordering::is_gt)
+        Self::compared(arrival, id).is_some_and(Ordering::is_gt)
     }
 
     /// Between `newest` and the far side (rule 5).
     fn report_event(&mut self, arrival: &Arrival<'_>) -> Step {
-        if self.is_far_side(arrival) {
-            self.far_side = None;
-            self.finish_report(arrival.now);
-        } else if Self::is_beyond(arrival, self.far_side.as_ref().map(|far| &far.own)) {
+        if self.meet_far_side(arrival) || Self::is_beyond(arrival, self.end_of_gap()) {
             self.finish_report(arrival.now);
         } else if self.replay_is_full() {
             return self.give_up_replay(arrival);
@@ -262,8 +275,7 @@ impl Consumer {
             return self.read_known(&arrival, when);
         }
         let evidence = self.gap.as_ref().is_some_and(|gap| gap.evidence);
-        if self.is_far_side(&arrival) {
-            self.far_side = None;
+        if self.meet_far_side(&arrival) {
             if evidence {
                 // The re-read has come past all there was before the gap's far side, `newest` among it.
                 self.meet_newest(arrival.now);
@@ -319,8 +331,7 @@ impl Consumer {
 
     /// The attempt fails at this event, which was live and is delivered.
     fn fail_at(&mut self, arrival: &Arrival<'_>, why: &str) -> Step {
-        self.leave_reading(arrival.now);
-        self.deliver_far_side(arrival.now);
+        self.leave_reading_live(arrival.now);
         self.deliver(arrival.delivery());
         let next = self.fail_attempt(why, arrival.now);
         Step { verdict: Verdict::Deliver { replayed: false }, next }

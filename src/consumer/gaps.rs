@@ -101,8 +101,13 @@ impl Consumer {
 
     /// A notice before `newest` is met: go on from `newest`, start again after the cooldown. Its count is not added.
     fn end_attempt_by_notice(&mut self, now: Timestamp) -> Next {
-        self.leave_reading(now);
+        // What it delivered lies before `newest`, which stays where it is until it is met again.
+        self.link.reading = None;
+        self.loose_end = self.attempt.last.as_ref().and_then(|last| last.1).or(self.loose_end);
         self.head.recovery_at = Some(now);
+        if let Some(far) = &mut self.far_side {
+            far.ends_gap = false;
+        }
         let Some(gap) = &mut self.gap else { return Next::Go };
         gap.phase = Phase::Waiting;
         gap.progress = None;
@@ -124,18 +129,18 @@ impl Consumer {
         Next::Leave
     }
 
-    /// The connection no longer reads again; what the attempt delivered was live.
-    pub(super) fn leave_reading(&mut self, now: Timestamp) {
+    /// The connection no longer reads again; what the attempt delivered was live, and the far side came before that.
+    pub(super) fn leave_reading_live(&mut self, now: Timestamp) {
         self.link.reading = None;
+        self.deliver_far_side(now);
         self.adopt_attempt(now);
     }
 
     /// Rule 6: an attempt failed. One more goes from the id before `latest`; if that failed, the gap is unrecoverable.
     pub(super) fn fail_attempt(&mut self, why: &str, now: Timestamp) -> Next {
-        let delivered = self.attempt.last.is_some();
-        self.leave_reading(now);
-        if delivered {
-            self.deliver_far_side(now);
+        self.link.reading = None;
+        if self.attempt.last.is_some() {
+            self.leave_reading_live(now);
         }
         self.head.recovery_at = Some(now);
         self.changes.dirty = true;
@@ -183,7 +188,7 @@ impl Consumer {
 
     /// As many events came as were announced, and no far side is awaited.
     fn report_complete(&self) -> bool {
-        self.far_side.is_none()
+        self.end_of_gap().is_none()
             && self.gap.as_ref().is_some_and(|gap| {
                 gap.phase == Phase::Reporting && gap.dropped.is_some_and(|dropped| gap.recovered >= dropped)
             })
@@ -195,13 +200,15 @@ impl Consumer {
         if self.report_complete() {
             return Some(Timestamp(0));
         }
-        let idle = if self.far_side.is_some() { self.report.until } else { self.report.idle };
+        let idle = if self.end_of_gap().is_some() { self.report.until } else { self.report.idle };
         Some(idle.min(self.report.until))
     }
 
-    /// Ends the report if its end has come.
+    /// Ends the report if its end has come, before a further frame is looked at. Silence is for the timer to tell:
+    /// the frame came, only its turn may be late.
     pub(super) fn settle_report(&mut self, now: Timestamp) {
-        if self.report_deadline().is_some_and(|deadline| deadline <= now) {
+        let reporting = self.gap.as_ref().is_some_and(|gap| gap.phase == Phase::Reporting);
+        if reporting && (self.report_complete() || self.report.until <= now) {
             self.finish_report(now);
         }
     }
@@ -238,15 +245,13 @@ impl Consumer {
 
     /// After some known events none came for long: the recovery ends as it is, and the cursors move.
     fn give_up_partial(&mut self, now: Timestamp) {
-        self.leave_reading(now);
-        self.deliver_far_side(now);
+        self.leave_reading_live(now);
         self.end_gap(GapState::Partial, now);
         self.thaw(now);
     }
 
     pub(super) fn give_up_unrecoverable(&mut self, why: &str, now: Timestamp) {
-        self.leave_reading(now);
-        self.deliver_far_side(now);
+        self.leave_reading_live(now);
         let Some(gap) = &self.gap else { return };
         let notice = Notice {
             kind: NoticeKind::GapUnrecoverable,
@@ -300,7 +305,9 @@ impl Consumer {
     }
 
     pub(super) fn take_time(&mut self, now: Timestamp) -> Next {
-        self.settle_report(now);
+        if self.report_deadline().is_some_and(|deadline| deadline <= now) {
+            self.finish_report(now);
+        }
         if self.gap_is_too_long() {
             self.give_up_unrecoverable("more events were delivered since than can be told apart", now);
         }

@@ -48,6 +48,8 @@ pub struct Consumer {
     pub(super) attempt: AttemptState,
     pub(super) report: Report,
     pub(super) far_side: Option<FarSide>,
+    /// The last event of an attempt that a notice ended: it may lie beyond `newest`, so removal goes on until it is met.
+    pub(super) loose_end: Option<Key>,
     /// An explicit empty id came: this process's next connection sends none (rule 13).
     pub(super) reset: bool,
     /// The cursor is expired and the user wants to go on from live.
@@ -143,6 +145,8 @@ pub(super) struct FarSide {
     pub(super) own: EventId,
     pub(super) key: Option<Key>,
     pub(super) event: HeldEvent,
+    /// Where it comes the gap is over. Not so any more once events after it were delivered.
+    pub(super) ends_gap: bool,
 }
 
 /// Where a connection starts, before it is known whether the id can be sent.
@@ -197,6 +201,7 @@ impl Consumer {
             attempt: AttemptState::default(),
             report: Report::default(),
             far_side: None,
+            loose_end: None,
             reset: false,
             go_live: false,
             last_sendable: None,
@@ -388,9 +393,13 @@ impl Consumer {
             dropped: gap.dropped,
             ..Notice::new(NoticeKind::RecoveryStarted, format!("reading again from `{from}`"))
         };
+        self.outgoing.push(match gap.progress {
+            Some(_) => Outgoing::Note(format!("the recovery goes on from `{from}`")),
+            None => Outgoing::Notice(notice),
+        });
         // Where nothing was delivered after the position there is nothing to meet: a plain reconnect (rule 5).
-        let plain = gap.attempt < 2 && gap.progress.is_none() && self.nothing_after_lagging();
-        self.outgoing.push(Outgoing::Notice(notice));
+        let plain = gap.attempt < 2 && gap.progress.is_none();
+        let plain = plain && self.nothing_after_lagging();
         if plain {
             self.meet_newest(now);
         }

@@ -73,15 +73,28 @@ impl Default for ShutdownHandle {
 }
 
 impl ShutdownHandle {
-    /// Asks all to end. The first reason stays.
+    /// Asks all to end. The first reason stays, except that a signal hurries what ends already.
     pub fn ask(&self, reason: Shutdown) {
         self.sender.send_if_modified(|current| {
-            let first = *current == Shutdown::No;
-            if first {
+            let counts = match reason {
+                Shutdown::Signal(_) => !matches!(current, Shutdown::Signal(_)),
+                Shutdown::Count | Shutdown::No => *current == Shutdown::No,
+            };
+            if counts {
                 *current = reason;
             }
-            first
+            counts
         });
+    }
+
+    /// Ends with the number of the signal when one has come. Cancel-safe.
+    pub async fn signalled(&self) -> i32 {
+        let mut receiver = self.receiver.clone();
+        match receiver.wait_for(|reason| matches!(reason, Shutdown::Signal(_))).await.map(|reason| *reason) {
+            Ok(Shutdown::Signal(number)) => number,
+            // The sender is kept by this very handle, so waiting cannot fail.
+            _ => std::future::pending().await,
+        }
     }
 
     /// Ends when it was asked for. Cancel-safe.

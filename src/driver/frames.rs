@@ -143,6 +143,12 @@ where
         }
     }
 
+    /// Rule 14: under repeated notices or cuts a person wants to know whose fault that is.
+    pub(super) fn say_who_is_slow(&mut self) {
+        self.stats.elapsed = self.started.elapsed();
+        self.console.warning(&format!("again and again: {}", self.stats.who_is_slow()));
+    }
+
     /// Says a notice of the policy to a person.
     pub(super) fn say(&mut self, notice: &Notice) {
         let figures = || {
@@ -153,6 +159,9 @@ where
         match notice.kind {
             NoticeKind::DropNotice => {
                 self.console.warning(&format!("the server says that it dropped events: `{}`", notice.text));
+                if self.stats.drop_notices > 1 {
+                    self.say_who_is_slow();
+                }
             }
             NoticeKind::RecoveryStarted => {
                 self.progress.state = "recovering";

@@ -37,6 +37,8 @@ use session::Leaving;
 
 /// How long an output that takes no more is waited for when the run is to end.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
+/// Connections that end after events, one after the other, until it is told who is slow (rule 14).
+const CUTS_TO_TELL: u32 = 4;
 /// Statuses that may mean that the server no longer has the cursor, if the same request without one gets 200 (rule 6).
 const CURSOR_STATUSES: [u16; 4] = [400, 404, 412, 422];
 
@@ -109,13 +111,17 @@ pub struct Driver<P, T, J, S, F, C> {
     settings: Settings,
     clock: Clock,
     shutdown: ShutdownHandle,
+    started: Instant,
     time_limit: Option<Instant>,
+    cuts_in_row: u32,
     backoff: Backoff,
     retries: u32,
     jitter: Box<dyn FnMut() -> f64>,
     batch: Vec<u8>,
     /// Frames were taken since a commit was looked for.
     uncommitted: bool,
+    /// Drop notices that were there at the last commit.
+    notices_committed: u64,
     stats: Stats,
     progress: Progress,
 }
@@ -148,12 +154,15 @@ where
             console: edge.console,
             clock,
             shutdown: ShutdownHandle::default(),
+            started: Instant::now(),
+            cuts_in_row: 0,
             time_limit: settings.bounds.time.map(|time| Instant::now() + time),
             backoff: Backoff::new(settings.backoff.clone()),
             retries: 0,
             jitter,
             batch: Vec::new(),
             uncommitted: true,
+            notices_committed: 0,
             stats: Stats::default(),
             progress: Progress { state: "connecting", ..Progress::default() },
             settings,
@@ -169,10 +178,9 @@ where
 
     /// Follows the stream to the end of the run.
     pub async fn run(mut self) -> Outcome<J> {
-        let start = Instant::now();
         let end = self.follow().await;
         let (end, commit_failure) = self.close(end).await;
-        self.stats.elapsed = start.elapsed();
+        self.stats.elapsed = self.started.elapsed();
         self.stats.gaps = self.policy.gaps();
         Outcome {
             end,
@@ -219,6 +227,10 @@ where
             }
         };
         self.notice(NoticeKind::Disconnected, &text);
+        self.cuts_in_row = if fruitful { self.cuts_in_row + 1 } else { 0 };
+        if self.cuts_in_row >= CUTS_TO_TELL && self.cuts_in_row.is_power_of_two() {
+            self.say_who_is_slow();
+        }
         self.lost_connection(text, delay).await
     }
 
@@ -286,7 +298,7 @@ where
     }
 
     async fn attempt(&mut self, attempt: &Attempt) -> Result<Result<Connected<T::Body>, ConnectError>, End> {
-        let interrupt = interrupt(&self.shutdown, self.time_limit, &self.pump);
+        let interrupt = interrupt(&self.shutdown, self.time_limit, self.pump.sink());
         tokio::select! {
             result = self.transport.connect(attempt) => Ok(result),
             end = interrupt => Err(end),
@@ -335,30 +347,32 @@ where
         self.state("waiting");
         self.drain().await?;
         let until = Instant::now() + delay;
+        let sink = self.pump.sink().clone();
         loop {
             if self.pump.is_committing() {
                 let done = tokio::select! {
                     done = self.pump.done() => done,
                     () = tokio::time::sleep_until(until) => return Ok(()),
-                    end = interrupt(&self.shutdown, self.time_limit, &NoPump) => return Err(end),
+                    end = interrupt(&self.shutdown, self.time_limit, &sink) => return Err(end),
                 };
                 self.take_done(done).await?;
                 continue;
             }
             return tokio::select! {
                 () = tokio::time::sleep_until(until) => Ok(()),
-                end = interrupt(&self.shutdown, self.time_limit, &self.pump) => Err(end),
+                end = interrupt(&self.shutdown, self.time_limit, self.pump.sink()) => Err(end),
             };
         }
     }
 
     /// Writes what is to be written and waits until the output has taken it.
     async fn drain(&mut self) -> Result<(), End> {
+        let sink = self.pump.sink().clone();
         while self.pump.is_writing() || !self.batch.is_empty() {
             self.start_write();
             let done = tokio::select! {
                 done = self.pump.done() => done,
-                end = interrupt(&self.shutdown, self.time_limit, &NoPump) => return Err(end),
+                end = interrupt(&self.shutdown, self.time_limit, &sink) => return Err(end),
             };
             self.take_done(done).await?;
         }
@@ -383,15 +397,37 @@ where
         }
     }
 
-    /// Begins a commit of what is delivered, if anything changed. Nothing may be under way to the output.
+    /// A gap that was opened is made durable at once, whatever the grouping: the next process must know of it.
+    fn commit_is_due(&self) -> bool {
+        let opened = self.stats.drop_notices > self.notices_committed && !self.pump.is_committing();
+        opened || self.pump.commit_is_due()
+    }
+
+    /// Begins a commit of what is delivered, if anything changed and none is under way.
     fn start_commit(&mut self) -> bool {
-        self.uncommitted = false;
-        let Some(commit) = self.policy.take_commit(self.clock.now()) else { return false };
+        self.take_delivered();
+        if self.pump.is_committing() {
+            return false;
+        }
+        let Some(commit) = self.pump.next_commit() else { return false };
+        self.notices_committed = self.stats.drop_notices;
         if self.spare.is_some() {
             self.keys_under_way.clone_from(&commit.keys);
         }
         self.pump.commit(commit);
         true
+    }
+
+    /// Queues what is delivered for a commit, before the policy goes on to what is not. Does nothing while it is
+    /// ahead of the output.
+    fn take_delivered(&mut self) {
+        if self.pump.is_writing() || !self.batch.is_empty() || self.pump.has_failed() {
+            return;
+        }
+        self.uncommitted = false;
+        if let Some(commit) = self.policy.take_commit(self.clock.now()) {
+            self.pump.queue_commit(commit);
+        }
     }
 
     async fn take_done(&mut self, done: Done) -> Result<(), End> {
@@ -410,8 +446,8 @@ where
             Done::Committed(Ok(())) => self.keys_under_way.clear(),
             Done::Committed(Err(PumpError::Journal(error))) => self.store_failed(error).await?,
         }
-        let delivered = !self.pump.is_writing() && self.batch.is_empty();
-        if delivered && self.pump.commit_is_due() {
+        self.take_delivered();
+        if self.commit_is_due() {
             self.start_commit();
         }
         Ok(())
@@ -429,50 +465,52 @@ where
         let mut whole = self.policy.whole();
         let mut keys = self.pump.journal.keys(whole.keys_keep_from).await.unwrap_or_default();
         keys.append(&mut self.keys_under_way);
+        while let Some(mut queued) = self.pump.next_commit() {
+            keys.append(&mut queued.keys);
+        }
         whole.keys = keys;
         self.pump.journal = spare;
         self.in_memory = true;
         self.pump.journal.commit(whole).await.map_err(End::Store)
     }
 
-    /// Ends the run: what is delivered is committed, what the output does not take in time is not.
-    async fn close(&mut self, end: End) -> (End, Option<JournalError>) {
-        let output_failed = matches!(end, End::ReaderGone | End::Output(_));
-        let store_failed = matches!(end, End::Store(_));
-        let mut end = end;
-        if !output_failed {
-            self.start_write();
-            match tokio::time::timeout(OUTPUT_GRACE, self.finish_writing()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(failure)) => {
-                    // What asked for the end stays the reason, unless the output lost what it should have had.
-                    if !matches!(failure, End::ReaderGone) {
-                        end = failure;
-                    }
-                    return (end, None);
-                }
-                // Still in the output's hands: not delivered, so not committed.
-                Err(_) => return (end, None),
-            }
-        }
-        if store_failed || self.pump.is_writing() || (output_failed && !self.batch_is_delivered()) {
+    /// Ends the run: hands over what was taken from the stream, and commits what is delivered.
+    async fn close(&mut self, mut end: End) -> (End, Option<JournalError>) {
+        self.finish_writing(&mut end).await;
+        if matches!(end, End::Store(_)) {
             return (end, None);
         }
         (end, self.finish_committing().await)
     }
 
-    /// After a failed write the policy is ahead of what was delivered.
-    fn batch_is_delivered(&self) -> bool {
-        self.batch.is_empty() && !self.pump.has_failed()
-    }
-
-    async fn finish_writing(&mut self) -> Result<(), End> {
-        while self.pump.is_writing() || !self.batch.is_empty() {
-            self.start_write();
-            let done = self.pump.done().await;
-            self.take_done(done).await?;
+    /// Waits until the output has taken all there is: for as long as that takes, since what is cut off would be
+    /// missing, but only [`OUTPUT_GRACE`] once a signal asks to end. What is then still in its hands is not delivered.
+    async fn finish_writing(&mut self, end: &mut End) {
+        let shutdown = self.shutdown.clone();
+        let gone = matches!(end, End::ReaderGone | End::Output(_));
+        let hurried = gone || matches!(end, End::Signal(_));
+        let mut limit = hurried.then(|| Instant::now() + OUTPUT_GRACE);
+        while self.pump.is_writing() || !(gone || self.batch.is_empty()) {
+            if !gone {
+                self.start_write();
+            }
+            let done = tokio::select! {
+                done = self.pump.done() => done,
+                number = shutdown.signalled(), if limit.is_none() => {
+                    *end = End::Signal(number);
+                    limit = Some(Instant::now() + OUTPUT_GRACE);
+                    continue;
+                }
+                () = sleep_until(limit) => return,
+            };
+            if let Err(failure) = self.take_done(done).await {
+                // What asked for the end stays the reason, unless the output lost what it should have had.
+                if !gone && !matches!(failure, End::ReaderGone) {
+                    *end = failure;
+                }
+                return;
+            }
         }
-        Ok(())
     }
 
     async fn finish_committing(&mut self) -> Option<JournalError> {
@@ -531,37 +569,15 @@ fn end_of(stop: Stop) -> End {
     }
 }
 
-/// What may be interrupted by the loss of its output or its store.
-trait Losable {
-    /// Ends when it is lost.
-    fn lost(&self) -> impl Future<Output = End>;
-}
-
-/// For where the pump itself is waited for, and says so itself.
-struct NoPump;
-
-impl Losable for NoPump {
-    async fn lost(&self) -> End {
-        std::future::pending().await
-    }
-}
-
-impl<J: Journal + 'static, S: Sink + 'static> Losable for Pump<J, S> {
-    async fn lost(&self) -> End {
-        self.closed().await;
-        End::ReaderGone
-    }
-}
-
 /// Ends when the run is to end, whatever it waits for. Cancel-safe.
-async fn interrupt(shutdown: &ShutdownHandle, limit: Option<Instant>, losable: &impl Losable) -> End {
+async fn interrupt(shutdown: &ShutdownHandle, limit: Option<Instant>, sink: &impl Sink) -> End {
     tokio::select! {
         reason = shutdown.asked() => match reason {
             Shutdown::Signal(number) => End::Signal(number),
             Shutdown::Count | Shutdown::No => End::Count,
         },
         () = sleep_until(limit) => End::Time,
-        end = losable.lost() => end,
+        () = sink.closed() => End::ReaderGone,
     }
 }
 

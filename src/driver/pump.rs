@@ -1,5 +1,6 @@
 //! The way out: a batch to the output, then the commit of what it delivered. One of each is under way at a time.
 
+use std::collections::VecDeque;
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub(super) struct Pump<J, S> {
     grouping: Grouping,
     writing: Pending<Result<Vec<u8>, SinkError>>,
     committing: Pending<Result<(), PumpError>>,
+    /// Delivered and not yet given to the journal. One, unless a record begins in between.
+    queued: VecDeque<Commit>,
     written_bytes: u64,
     committed_at: Instant,
     failed: bool,
@@ -65,10 +68,15 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
             grouping,
             writing: None,
             committing: None,
+            queued: VecDeque::new(),
             written_bytes: 0,
             committed_at: Instant::now(),
             failed: false,
         }
+    }
+
+    pub(super) fn sink(&self) -> &S {
+        &self.sink
     }
 
     pub(super) fn is_writing(&self) -> bool {
@@ -101,6 +109,22 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
         self.committed_at + self.grouping.interval
     }
 
+    /// What is to be committed next, after all that was queued before.
+    pub(super) fn queue_commit(&mut self, commit: Commit) {
+        match self.queued.back_mut() {
+            Some(before) if !commit.begin => join(before, commit),
+            _ => self.queued.push_back(commit),
+        }
+    }
+
+    pub(super) fn has_queued_commit(&self) -> bool {
+        !self.queued.is_empty()
+    }
+
+    pub(super) fn next_commit(&mut self) -> Option<Commit> {
+        self.queued.pop_front()
+    }
+
     pub(super) fn commit(&mut self, commit: Commit) {
         self.written_bytes = 0;
         self.committed_at = Instant::now();
@@ -128,11 +152,20 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
         }
         done
     }
+}
 
-    /// Ends when the reader of the output is gone. Cancel-safe.
-    pub(super) async fn closed(&self) {
-        self.sink.closed().await;
-    }
+/// Makes one commit of two in a row.
+fn join(before: &mut Commit, mut after: Commit) {
+    let put = |ordinal| after.marks_put.iter().any(|mark| mark.ordinal == ordinal);
+    before.marks_drop.retain(|&ordinal| !put(ordinal));
+    before.marks_put.retain(|mark| !put(mark.ordinal) && !after.marks_drop.contains(&mark.ordinal));
+    before.gaps_put.retain(|gap| after.gaps_put.iter().all(|later| later.number != gap.number));
+    before.marks_put.append(&mut after.marks_put);
+    before.marks_drop.append(&mut after.marks_drop);
+    before.gaps_put.append(&mut after.gaps_put);
+    before.keys.append(&mut after.keys);
+    before.head = after.head;
+    before.keys_keep_from = after.keys_keep_from;
 }
 
 async fn under_way<T>(future: &mut Pending<T>) -> T {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tokio::time::Instant;
 
 use super::end::End;
-use super::{Clock, Driver, NoPump, instant, interrupt, sleep_until};
+use super::{Clock, Driver, instant, interrupt, sleep_until};
 use crate::consumer::idle::Idle;
 use crate::consumer::policy::{Next, Policy};
 use crate::consumer::ports::{Body, Broken, Connected, Console, Format, Journal, Sink, Transport};
@@ -99,9 +99,9 @@ where
                     return leaving;
                 }
                 self.start_write();
-                if !self.pump.is_writing() && self.pump.commit_is_due() {
-                    self.start_commit();
-                }
+            }
+            if self.commit_is_due() {
+                self.start_commit();
             }
             let woken = self.wake(&mut body, &link).await;
             if let Some(leaving) = self.take_woken(woken, &mut link).await {
@@ -121,10 +121,11 @@ where
         let time = self.next_time(link, writing, pull);
         let start = Instant::now();
         let journal = self.pump.journal.clone();
+        let sink = self.pump.sink().clone();
         let woken = tokio::select! {
             biased;
             done = self.pump.done(), if writing || self.pump.is_committing() => Woken::Done(done),
-            end = interrupt(&self.shutdown, self.time_limit, &NoPump) => Woken::Interrupt(end),
+            end = interrupt(&self.shutdown, self.time_limit, &sink) => Woken::Interrupt(end),
             chunk = body.chunk(), if pull => Woken::Chunk(chunk),
             () = sleep_until(time) => Woken::Time,
             error = journal.fenced(), if !self.in_memory => Woken::Fenced(error),
@@ -142,8 +143,11 @@ where
     fn next_time(&self, link: &Link<<T::Body as Body>::Chunk>, writing: bool, pull: bool) -> Option<Instant> {
         let watchdog = instant(&self.clock, link.state.idle.deadline()).filter(|_| pull);
         let policy = instant(&self.clock, self.policy.deadline()).filter(|_| !writing);
-        let commit = (!writing && !self.pump.is_committing() && self.uncommitted).then(|| self.pump.commit_at());
-        [watchdog, policy, commit, self.until_idle(&link.state)].into_iter().flatten().min()
+        let commits = self.pump.has_queued_commit() || (!writing && self.uncommitted);
+        let commit = (commits && !self.pump.is_committing()).then(|| self.pump.commit_at());
+        // What came and is not decoded yet may hold an event.
+        let idle = self.until_idle(&link.state).filter(|_| link.queue.chunks.is_empty());
+        [watchdog, policy, commit, idle].into_iter().flatten().min()
     }
 
     /// When `--until-idle` ends the run.
@@ -201,11 +205,6 @@ where
 
     /// Decodes what came, up to one batch.
     fn work(&mut self, link: &mut Link<<T::Body as Body>::Chunk>) -> Option<Leaving> {
-        let next = self.policy.tick(self.clock.now());
-        self.take_outgoing();
-        if let Some(leaving) = self.leaving(next) {
-            return Some(leaving);
-        }
         if self.settings.bounds.count_is_used_up() {
             return Some(Leaving::End(End::Count));
         }
@@ -218,6 +217,12 @@ where
                     return Some(leaving);
                 }
             }
+        }
+        // After what came: a deadline is about the server's silence, not about how long the output was busy.
+        let next = self.policy.tick(self.clock.now());
+        self.take_outgoing();
+        if let Some(leaving) = self.leaving(next) {
+            return Some(leaving);
         }
         self.show_progress();
         if link.queue.chunks.is_empty() {

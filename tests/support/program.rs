@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -54,13 +54,17 @@ impl Place {
         let mut command = self.command(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
         let (lines, reader) = read_lines(child.stdout.take().expect("stdout is piped"));
-        let mut stderr = child.stderr.take().expect("stderr is piped");
-        let errors = std::thread::spawn(move || {
-            let mut text = String::new();
-            let _ = stderr.read_to_string(&mut text);
-            text
-        });
-        Running { child, lines, reader: Some(reader), errors: Some(errors), seen: Vec::new() }
+        let errors = Some(read_all(child.stderr.take().expect("stderr is piped")));
+        Running { child, lines, reader: Some(reader), errors, seen: Vec::new() }
+    }
+
+    /// Starts it with an output that nobody reads until the test does.
+    pub fn start_unread(&self, arguments: &[&str]) -> (Running, ChildStdout) {
+        let mut command = self.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        let stdout = child.stdout.take().expect("stdout is piped");
+        let errors = Some(read_all(child.stderr.take().expect("stderr is piped")));
+        (Running { child, lines: channel().1, reader: None, errors, seen: Vec::new() }, stdout)
     }
 
     /// `checkpoint show -o json` of a stream.
@@ -69,6 +73,15 @@ impl Place {
         assert_eq!(shown.code, 0, "{}", shown.stderr);
         serde_json::from_str(&shown.stdout).expect("one JSON object")
     }
+}
+
+/// Reads to the end, in the background.
+pub fn read_all(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let _ = from.read_to_string(&mut text);
+        text
+    })
 }
 
 fn read_lines(stdout: impl Read + Send + 'static) -> (Receiver<String>, JoinHandle<()>) {
@@ -135,6 +148,11 @@ impl Running {
     pub fn signal(&self, signal: &str) {
         let sent = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status();
         assert!(sent.expect("kill runs").success());
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("it can be waited for").is_some()
     }
 
     pub fn kill(mut self) -> Finished {

@@ -231,6 +231,20 @@ histories! {
         latest 5
         notices cursor-expired
     ";
+    rule_3_after_a_silent_window_a_hole_before_the_newest_is_no_expiry: "
+        set window 60s
+        connect live
+        ev 1..3 => D
+        ev 9 => D
+        end
+        wait 100s
+        restart
+        connect 3
+        ev 4..8 => D
+        ev 9 => -
+        ev 10 => D
+        latest 10
+    ";
     rule_3_after_a_silent_window_expired_may_go_on_live: "
         set window 60s
         set on-expired live
@@ -525,6 +539,26 @@ histories! {
         ev 2..8 => -
         latest 8
     ";
+    rule_5_an_attempt_ended_by_a_notice_leaves_newest_where_it_was: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 1 events
+        wait 1s => >
+        connect 1
+        ev 2..5 => -
+        ev 6 => R
+        wait 1s
+        comment dropped 2 events
+        ev 9..20 => D
+        wait 60s => >
+        connect 1
+        ev 2..6 => -
+        ev 7 => R
+        comment dropped 1 events => >
+        newest 20
+        connect 20
+    ";
     rule_5_max_replay_gives_up_as_partial: "
         set max-replay 3
         connect live
@@ -792,6 +826,23 @@ histories! {
         latest 4
         crash
         connect 3
+    ";
+    rule_8_a_recovery_cut_in_its_first_group_goes_on_from_where_it_began: "
+        set window 60s
+        connect live
+        ev 1=a 1=b 2=a => D
+        wait 61s
+        ev 3=a 3=b => D
+        comment dropped 2 events
+        ev 4=a => H>
+        connect 2
+        ev 3=a 3=b => -
+        end
+        connect 2
+        ev 3=a 3=b => -
+        ev 3=c 3=d => R
+        ev 4=a => D
+        gap recovered 2 2
     ";
     rule_8_where_none_precedes_its_own_is_sent: "
         connect live

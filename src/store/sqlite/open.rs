@@ -1,7 +1,7 @@
 //! Making and opening the file: its permissions, its journal mode, whose it is.
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
@@ -20,7 +20,7 @@ const RETRY: Duration = Duration::from_millis(10);
 
 /// Opens the file with its schema up to date.
 pub(super) fn open(path: &Path, busy_timeout: Duration) -> Result<Connection, StoreError> {
-    create(path).map_err(|error| StoreError::Failed(format!("the database cannot be made: {error}")))?;
+    create(path).map_err(|why| StoreError::Failed(format!("the database cannot be made: {why}")))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy_timeout)?;
@@ -38,14 +38,23 @@ pub(super) fn open(path: &Path, busy_timeout: Duration) -> Result<Connection, St
 
 /// Makes the file where there is none, readable by its owner alone from the first moment: it names URLs and streams.
 /// SQLite gives its `-wal` and `-shm` the same mode.
-fn create(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// Why not, in words.
+fn create(path: &Path) -> Result<(), String> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+                format!("a file is in the way of the directory `{}`", parent.display())
+            }
+            _ => error.to_string(),
+        })?;
     }
     // An existing file is not opened here: closing it again would drop the locks that another connection of this
     // process may have on it (POSIX locks belong to the process).
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error.to_string()),
+        Err(_) if path.is_dir() => Err("its path is that of a directory".to_owned()),
         _ => Ok(()),
     }
 }
