@@ -3,6 +3,7 @@
 
 pub mod checkpoint;
 pub mod completions;
+pub mod demo;
 pub mod ending;
 pub mod follow;
 pub mod replay;

@@ -49,7 +49,9 @@ fn builder(options: &Options) -> Result<ClientBuilder, SetupError> {
     if options.http1_only {
         builder = builder.http1_only();
     }
-    if let Some(proxy) = &options.proxy {
+    if options.direct {
+        builder = builder.no_proxy();
+    } else if let Some(proxy) = &options.proxy {
         builder = builder.proxy(proxy_of(proxy)?);
     }
     if let Some(path) = &options.cacert {

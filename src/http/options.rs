@@ -154,6 +154,8 @@ pub struct Options {
     pub key: Option<PathBuf>,
     /// `-x`; without it the proxy variables of the system. May hold a password.
     pub proxy: Option<Secret>,
+    /// Through no proxy at all, whatever the variables of the system say.
+    pub direct: bool,
     /// `--http1.1`.
     pub http1_only: bool,
     /// `--compressed`: ask for gzip, br, deflate and zstd; else for no compression.
@@ -182,6 +184,7 @@ impl Options {
             cert: None,
             key: None,
             proxy: None,
+            direct: false,
             http1_only: false,
             compressed: false,
             connect_timeout: CONNECT_TIMEOUT_DEFAULT,

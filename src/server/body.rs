@@ -11,8 +11,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::ServerOptions;
 use super::hub::{Hub, SubscriberKey, Taken};
-use super::{ServerOptions, encode};
+use crate::wire::encode;
 
 /// The body of any response of this server.
 pub(super) enum ResponseBody {

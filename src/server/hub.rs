@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use tokio::sync::Notify;
 
-use super::{ServerOptions, encode};
+use super::ServerOptions;
+use crate::wire::{self, encode};
 
 /// A subscriber is handed about this much at once, in bytes, so that the rest waits here and not in HTTP's buffers.
 const TAKE_BYTES: usize = 8 * 1024;
@@ -23,6 +24,13 @@ pub struct Event {
     pub event: String,
     /// Its data.
     pub data: String,
+}
+
+impl Event {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let id = self.id.to_string();
+        encode::event(out, &wire::Event { id: Some(&id), event: &self.event, data: &self.data });
+    }
 }
 
 /// What has happened on a server since it was started.
@@ -73,6 +81,7 @@ impl Hub {
             subscribers: BTreeMap::new(),
             next_key: 0,
             stopping: false,
+            last_cursor: None,
             stats: Stats::default(),
         };
         Self { state: Mutex::new(state), changed: Notify::new() }
@@ -96,6 +105,7 @@ impl Hub {
         let key = SubscriberKey(state.next_key);
         state.next_key += 1;
         state.stats.connections += 1;
+        state.last_cursor = cursor;
         let source = state.source_after(cursor);
         let closing = state.stopping;
         state.subscribers.insert(key, Subscriber { source, closing, waker: None });
@@ -152,6 +162,10 @@ impl Hub {
         self.lock().log.iter().map(|event| (**event).clone()).collect()
     }
 
+    pub(super) fn last_cursor(&self) -> Option<u64> {
+        self.lock().last_cursor
+    }
+
     pub(super) fn stats(&self) -> Stats {
         self.lock().stats
     }
@@ -188,6 +202,8 @@ struct State {
     subscribers: BTreeMap<SubscriberKey, Subscriber>,
     next_key: u64,
     stopping: bool,
+    /// What the latest subscriber came with.
+    last_cursor: Option<u64>,
     stats: Stats,
 }
 
@@ -265,7 +281,7 @@ impl Queue {
     fn drain(&mut self, out: &mut Vec<u8>, stats: &mut Stats) {
         while out.len() < TAKE_BYTES {
             match self.events.pop_front() {
-                Some(event) => encode::event(out, &event),
+                Some(event) => event.encode(out),
                 None => break,
             }
         }
@@ -290,7 +306,7 @@ fn read_log(log: &VecDeque<Arc<Event>>, next: &mut u64, out: &mut Vec<u8>, stats
         if out.len() >= TAKE_BYTES {
             return false;
         }
-        encode::event(out, event);
+        event.encode(out);
         stats.replayed += 1;
         *next = event.id + 1;
     }

@@ -6,7 +6,6 @@
 //! once it has caught up a comment says how many, as servers in the wild do it.
 
 mod body;
-mod encode;
 mod hub;
 mod request;
 
@@ -27,8 +26,6 @@ use tokio::task::{JoinHandle, JoinSet};
 use hub::Hub;
 pub use hub::{Event, Stats};
 
-/// The size of an event's data in a [`DemoServer::burst`], in bytes.
-const BURST_DATA_BYTES: usize = 1024;
 /// What hyper may hold of a response that the socket does not take, in bytes; its smallest value.
 const HTTP_BUFFER_BYTES: usize = 8192;
 /// Connections that may wait to be accepted.
@@ -110,11 +107,10 @@ impl DemoServer {
         self.hub.publish([(event.to_owned(), data.to_owned())])
     }
 
-    /// Publishes `count` events of about 1 KiB at one instant: no subscriber takes anything while it goes on, so each
+    /// Appends events, given as type and data, at one instant: no subscriber takes anything while it goes on, so each
     /// live one gets just what its queue has room for, and the rest is discarded for it. Gives the id of the last.
-    pub fn burst(&self, count: usize) -> u64 {
-        let padding = "x".repeat(BURST_DATA_BYTES);
-        self.hub.publish((1..=count).map(|n| ("burst".to_owned(), format!(r#"{{"n":{n},"padding":"{padding}"}}"#))))
+    pub fn publish_all(&self, events: impl IntoIterator<Item = (String, String)>) -> u64 {
+        self.hub.publish(events)
     }
 
     /// Waits until this many subscribers at least are live: connected, and done with what the log had for them.
@@ -131,6 +127,12 @@ impl DemoServer {
     #[must_use]
     pub fn log(&self) -> Vec<Event> {
         self.hub.log()
+    }
+
+    /// The cursor that the latest request for the stream came with, if it had one.
+    #[must_use]
+    pub fn last_cursor(&self) -> Option<u64> {
+        self.hub.last_cursor()
     }
 
     /// What has happened so far.

@@ -17,6 +17,15 @@ async fn start(options: ServerOptions) -> DemoServer {
     DemoServer::start(ServerOptions { heartbeat: None, first_id: 100, ..options }).await.unwrap()
 }
 
+/// The size of an event's data in a [`burst`], in bytes.
+const BURST_DATA_BYTES: usize = 1024;
+
+/// Publishes events of about 1 KiB at one instant.
+fn burst(server: &DemoServer, count: usize) -> u64 {
+    let padding = "x".repeat(BURST_DATA_BYTES);
+    server.publish_all((1..=count).map(|n| ("burst".to_owned(), format!(r#"{{"n":{n},"padding":"{padding}"}}"#))))
+}
+
 /// A client that speaks just enough HTTP: one request, a chunked response, blocks of a stream.
 struct Client {
     socket: TcpStream,
@@ -127,7 +136,7 @@ fn live_events_come_as_they_are_published() {
 fn a_cursor_in_header_or_query_replays_what_follows_it() {
     run(async {
         let server = start(ServerOptions::default()).await;
-        server.burst(20);
+        burst(&server, 20);
         let cases = [
             ("/events", "Last-Event-ID: 116\r\n"),
             ("/events?last-event-id=116", ""),
@@ -139,8 +148,11 @@ fn a_cursor_in_header_or_query_replays_what_follows_it() {
             for id in 117..=119 {
                 assert_eq!(client.id().await, id, "{target} {headers}");
             }
+            assert_eq!(server.last_cursor(), Some(116), "{target} {headers}");
         }
         assert_eq!(server.stats().replayed, 12);
+        Client::get(&server, "/events", "").await;
+        assert_eq!(server.last_cursor(), None);
     });
 }
 
@@ -150,7 +162,7 @@ fn a_burst_drops_the_same_number_each_time_for_a_client_of_any_speed() {
         let server = start(ServerOptions::default()).await;
         let mut client = Client::get(&server, "/events", "").await;
         server.live(1).await;
-        assert_eq!(server.burst(2000), 2099);
+        assert_eq!(burst(&server, 2000), 2099);
         for id in 100..356 {
             assert_eq!(client.id().await, id);
         }
@@ -174,10 +186,10 @@ fn a_client_that_does_not_read_is_felt_through_the_socket() {
         let mut client = Client::get(&server, "/events", "").await;
         server.live(1).await;
         while server.stats().discarded == 0 {
-            server.burst(1);
+            burst(&server, 1);
             tokio::task::yield_now().await;
         }
-        let last = server.burst(100);
+        let last = burst(&server, 100);
         let (mut expected, mut lost) = (100, 0);
         while expected <= last {
             let block = client.block().await.unwrap();
@@ -199,11 +211,11 @@ fn a_client_that_does_not_read_is_felt_through_the_socket() {
 fn the_seam_from_replay_to_live_has_no_hole_and_no_repeat() {
     run(async {
         let server = start(ServerOptions { queue_events: 10_000, ..ServerOptions::default() }).await;
-        server.burst(300);
+        burst(&server, 300);
         let mut client = Client::get(&server, "/events", "Last-Event-ID: 149\r\n").await;
         let publish = async {
             for _ in 0..300 {
-                server.burst(1);
+                burst(&server, 1);
                 tokio::task::yield_now().await;
             }
         };
@@ -260,7 +272,7 @@ fn stop_does_not_wait_for_a_client_that_never_reads() {
         let server = start(ServerOptions::default()).await;
         let _client = Client::get(&server, "/events", "").await;
         server.live(1).await;
-        server.burst(256);
+        burst(&server, 256);
         server.stop().await;
     });
 }

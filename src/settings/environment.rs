@@ -53,6 +53,12 @@ impl Environment {
         Some(self.base("XDG_CONFIG_HOME", ".config")?.join("ssectl/config.toml"))
     }
 
+    /// The folder for temporary files: `$TMPDIR`, else `/tmp` (POSIX, Environment Variables).
+    #[must_use]
+    pub fn temporary(&self) -> PathBuf {
+        PathBuf::from(self.filled("TMPDIR").unwrap_or("/tmp"))
+    }
+
     /// A base directory. A relative one counts as unset, as the specification says.
     fn base(&self, name: &str, under_home: &str) -> Option<PathBuf> {
         let given = self.filled(name).map(Path::new).filter(|path| path.is_absolute());

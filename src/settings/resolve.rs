@@ -343,7 +343,7 @@ impl CheckpointSettings {
 }
 
 /// What `demo` was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DemoSettings {
     /// The form of records.
     pub format: ListFormat,
@@ -351,6 +351,8 @@ pub struct DemoSettings {
     pub on_drop: OnDrop,
     /// Where colour is used.
     pub color: Color,
+    /// In which folder its database may be for as long as it runs.
+    pub temporary: PathBuf,
 }
 
 impl DemoSettings {
@@ -358,6 +360,11 @@ impl DemoSettings {
     #[must_use]
     pub fn new(args: &DemoArgs, env: &Environment) -> Self {
         let automatic = if env.stdout_is_terminal { ListFormat::Pretty } else { ListFormat::Json };
-        Self { format: args.output.unwrap_or(automatic), on_drop: args.on_drop.into(), color: color(None, env) }
+        Self {
+            format: args.output.unwrap_or(automatic),
+            on_drop: args.on_drop.into(),
+            color: color(None, env),
+            temporary: env.temporary(),
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 mod change;
 mod json;
-mod pretty;
+pub(super) mod pretty;
 #[cfg(test)]
 mod tests;
 mod transfer;
