@@ -127,11 +127,12 @@ impl Consumer {
     }
 
     fn live_event(&mut self, arrival: Arrival<'_>) -> Step {
-        if self.link.stale_check && arrival.own.is_some() {
+        if self.link.stale_check.is_some() && arrival.own.is_some() {
             // An id between the position and the newest shows no more than a hole: the check goes on.
-            let inside = Self::compared(&arrival, self.head.newest.as_ref().map(|newest| &newest.id));
-            self.link.stale_check = arrival.known.is_none() && inside == Some(Ordering::Less);
-            if arrival.known.is_none() && !self.link.stale_check {
+            let newest = self.link.stale_check.take();
+            let inside = Self::compared(&arrival, newest.as_ref()) == Some(Ordering::Less);
+            self.link.stale_check = newest.filter(|_| arrival.known.is_none() && inside);
+            if arrival.known.is_none() && self.link.stale_check.is_none() {
                 return self.expired_at(arrival, "the first event it sent is not one that was delivered before");
             }
         }

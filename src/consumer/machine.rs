@@ -105,8 +105,8 @@ pub(super) struct Link {
     pub(super) delivered_ahead: Option<Key>,
     /// A recovery reads on it and has not met `newest`: until then.
     pub(super) reading: Option<Timestamp>,
-    /// It must show a known event first, else the cursor is expired.
-    pub(super) stale_check: bool,
+    /// It must show a known event first, else the cursor is expired: the newest id when it was made.
+    pub(super) stale_check: Option<EventId>,
     /// The far side of a gap is waited for, until then.
     pub(super) far_wait: Option<Timestamp>,
 }
@@ -360,7 +360,7 @@ impl Consumer {
         self.link = Link {
             in_force: planned.cursor.as_ref().map_or_else(String::new, |id| id.as_str().to_owned()),
             removal: (planned.cursor.is_some() && !known.is_empty()).then_some(known),
-            stale_check: planned.stale_check,
+            stale_check: self.head.newest.as_ref().filter(|_| planned.stale_check).map(|newest| newest.id.clone()),
             sent: planned.cursor,
             ..Link::default()
         };

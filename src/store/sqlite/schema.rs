@@ -102,7 +102,12 @@ enum Kind {
 /// # Errors
 /// [`StoreError::NewerSchema`]; [`StoreError::Failed`] if it is another program's; [`StoreError::Corrupt`].
 pub(super) fn identify(connection: &Connection) -> Result<(), StoreError> {
-    look(connection).map(drop)
+    look_once(connection).map(drop)
+}
+
+/// As one reading: another process may be making the schema just now.
+fn look_once(connection: &Connection) -> Result<Kind, StoreError> {
+    look(&*connection.unchecked_transaction()?)
 }
 
 fn look(connection: &Connection) -> Result<Kind, StoreError> {
@@ -129,7 +134,7 @@ fn look(connection: &Connection) -> Result<Kind, StoreError> {
 /// # Errors
 /// As [`identify`]; nothing is changed then.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    if look(connection)? == Kind::Ours(SCHEMA_VERSION) {
+    if look_once(connection)? == Kind::Ours(SCHEMA_VERSION) {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
