@@ -69,10 +69,11 @@ impl Consumer {
     }
 
     fn move_latest(&mut self, place: Place, now: Timestamp) {
-        if self.options.header_cursor && !place.id.fits_header() {
-            if let Some(latest) = self.head.latest.as_ref().filter(|latest| latest.id.fits_header()) {
-                self.last_sendable = Some(latest.id.clone());
-            }
+        if self.options.header_cursor
+            && !place.id.fits_header()
+            && let Some(latest) = self.head.latest.as_ref().filter(|latest| latest.id.fits_header())
+        {
+            self.last_sendable = Some(latest.id.clone());
         }
         self.head.latest = Some(place);
         self.head.latest_at = Some(now);

@@ -149,10 +149,10 @@ impl Consumer {
         if is_reset_event(arrival.event.event) && (self.link.sent.is_some() || self.head.latest.is_some()) {
             return self.expired_at(arrival.without_id(), &format!("it sent the event `{}`", arrival.event.event));
         }
-        if self.link.far_wait.is_some() {
-            if let Some(own) = arrival.own.and_then(EventId::new) {
-                return self.hold(&arrival, own);
-            }
+        if self.link.far_wait.is_some()
+            && let Some(own) = arrival.own.and_then(EventId::new)
+        {
+            return self.hold(&arrival, own);
         }
         if self.gap.as_ref().is_some_and(|gap| gap.phase == Phase::Reporting) {
             return self.report_event(&arrival);

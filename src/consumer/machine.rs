@@ -267,10 +267,10 @@ impl Consumer {
             candidates.push((before, "the id before the newest, to see whether the server still has it"));
             return Choice { candidates, recovery: false, stale_check: true };
         }
-        if self.frozen() {
-            if let Some(newest) = &self.head.newest {
-                candidates.push((self.resume_id(newest), "newest, since a gap waits for its recovery"));
-            }
+        if self.frozen()
+            && let Some(newest) = &self.head.newest
+        {
+            candidates.push((self.resume_id(newest), "newest, since a gap waits for its recovery"));
         }
         if let Some(latest) = &self.head.latest {
             candidates.push((self.resume_id(latest), "latest"));
@@ -328,13 +328,13 @@ impl Consumer {
             Some((id, why)) => (Some(id), why.to_owned()),
             None => (None, "live, since no position is known".to_owned()),
         };
-        if let (Some((wanted, _)), true) = (choice.candidates.first(), self.options.header_cursor) {
-            if cursor.as_ref() != Some(wanted) {
-                self.outgoing.push(Outgoing::Note(format!(
-                    "the id `{}` cannot be sent in a header; the position sent is older",
-                    wanted.as_str().escape_debug()
-                )));
-            }
+        if let (Some((wanted, _)), true) = (choice.candidates.first(), self.options.header_cursor)
+            && cursor.as_ref() != Some(wanted)
+        {
+            self.outgoing.push(Outgoing::Note(format!(
+                "the id `{}` cannot be sent in a header; the position sent is older",
+                wanted.as_str().escape_debug()
+            )));
         }
         let keys_from = self.keys_keep_from();
         let wanted = cursor.is_some() && self.head.next_seq > keys_from && !self.ids_place_nothing();

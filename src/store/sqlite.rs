@@ -1,7 +1,7 @@
 //! Records in an SQLite file: the store that survives.
 //!
 //! Responsible for the file (who may read it, whose it is, which version) and for one transaction per method.
-//! What a lease or a change means is decided in [`super::ownership`] and [`super::change`]; this module only keeps it.
+//! What a lease or a change means is decided in `ownership.rs` and `change.rs`; this module only keeps it.
 //!
 //! In WAL mode with `synchronous=NORMAL` a power cut may take the last commits, never part of one. That is within
 //! rule 1: the cursor is then before what was delivered, not after it.

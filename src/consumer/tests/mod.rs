@@ -293,9 +293,9 @@ fn history(name: &'static str, script: &str) {
     }
     // Whatever the history: an open gap freezes, and where none is open nothing is known to be missing.
     let head = &history.disk.record.head;
-    if history.disk.record.gap.as_ref().is_none_or(|gap| gap.phase == Phase::Reporting) {
-        if let (Some(newest), Some(latest)) = (&head.newest, &head.latest) {
-            assert!(newest.id == latest.id || latest.before.as_ref() == Some(&newest.id), "{name}: {head:?}");
-        }
+    if history.disk.record.gap.as_ref().is_none_or(|gap| gap.phase == Phase::Reporting)
+        && let (Some(newest), Some(latest)) = (&head.newest, &head.latest)
+    {
+        assert!(newest.id == latest.id || latest.before.as_ref() == Some(&newest.id), "{name}: {head:?}");
     }
 }
