@@ -52,7 +52,7 @@ pub(super) fn export_path(template: &Path, stream: &StreamName) -> PathBuf {
         .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '=' | ',' | '@' | '+') { c } else { '_' })
         .collect();
     // A name of dots alone, or one that begins with a dot, is no ordinary file.
-    let safe = if safe.starts_with('.') { format!("_{}", &safe[1..]) } else { safe };
+    let safe = safe.strip_prefix('.').map_or_else(|| safe.clone(), |rest| format!("_{rest}"));
     PathBuf::from(text.replace("{stream}", &safe))
 }
 
