@@ -47,7 +47,7 @@ fn redacted(place: &Place, text: &str) -> String {
     let text = text.replace(folder, "[FOLDER]");
     let port = regex::Regex::new(r"127\.0\.0\.1:[0-9]+").unwrap();
     let text = port.replace_all(&text, "127.0.0.1:[PORT]");
-    let delay = regex::Regex::new(r"in [0-9.]+s").unwrap();
+    let delay = regex::Regex::new(r"in [0-9.]+m?s").unwrap();
     delay.replace_all(&text, "in [DELAY]").into_owned()
 }
 

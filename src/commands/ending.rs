@@ -7,12 +7,17 @@ use crate::consumer::record::GapState;
 use crate::consumer::stats::Gaps;
 use crate::driver::{End, Outcome};
 use crate::error::{Exit, Failure};
+use crate::http::{SendCursor, default_stream_name};
+use crate::redact::RedactedUrl;
+use crate::settings::StreamSettings;
 
 /// What decides, besides the end itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances<'a> {
     pub(super) stream: &'a StreamName,
     pub(super) url: &'a str,
+    /// The stream as it can be typed after `resume`.
+    pub(super) typed: &'a str,
     pub(super) follow: Follow,
     /// The run was to end by itself, or with its connection.
     pub(super) bounded: bool,
@@ -32,17 +37,20 @@ pub(super) struct Ending {
 pub(super) fn conclude<J>(outcome: Outcome<J>, circumstances: &Circumstances<'_>) -> Ending {
     let Outcome { end, commit_failure, lost_events, gap_open, stats, in_memory, .. } = outcome;
     let stored = circumstances.stored && !in_memory;
-    let result = match (end_result(end, circumstances), commit_failure) {
-        (Ok(_), Some(error)) if stored && circumstances.follow == Follow::Resume => Err(store_failure(error)),
-        (result, _) => result,
+    let mut unstored = None;
+    let result = match (end_result(end, circumstances), commit_failure.filter(|_| stored)) {
+        (Ok(_), Some(error)) if circumstances.follow == Follow::Resume => Err(store_failure(error)),
+        (result, Some(error)) => {
+            let why = store_failure(error).causes.join(": ");
+            unstored = Some(format!("the last cursor of `{}` is not stored: {why}", circumstances.stream));
+            result
+        }
+        (result, None) => result,
     };
     let next_run_recovers = stored && circumstances.follow == Follow::Resume;
-    let note = (gap_open && next_run_recovers).then(|| {
-        format!(
-            "a gap is still open; the next `ssectl resume {}` recovers it",
-            shell_word(circumstances.stream.as_str())
-        )
-    });
+    let note = (gap_open && next_run_recovers)
+        .then(|| format!("a gap is still open; the next `ssectl resume {}` recovers it", circumstances.typed));
+    let note = unstored.or(note);
     let unfilled = lost_events || (gap_open && !next_run_recovers);
     let result = match result {
         Ok(Exit::Success) if circumstances.bounded && unfilled => Err(lost_failure(&stats.gaps, circumstances)),
@@ -64,9 +72,7 @@ fn end_result(end: End, circumstances: &Circumstances<'_>) -> Result<Exit, Failu
         | End::ReaderGone => return Ok(Exit::Success),
         End::Signal(15) => return Ok(Exit::Terminated),
         End::Signal(_) => return Ok(Exit::Interrupted),
-        End::Dropped => Failure::new(Exit::Lost, format!("go on with `{}`", circumstances.stream))
-            .cause("the server says that it dropped events, and `--on-drop exit` was asked for")
-            .hint(format!("`ssectl resume {}` recovers them", shell_word(url))),
+        End::Dropped => dropped_failure(circumstances),
         End::Expired(how) => expired_failure(&how, circumstances),
         End::Refused(error) => refused_failure(error, circumstances),
         End::NoConnection { causes, retries } => no_connection(causes, retries, url),
@@ -80,6 +86,16 @@ fn end_result(end: End, circumstances: &Circumstances<'_>) -> Result<Exit, Failu
         End::Store(error) => store_failure(error),
         End::Output(error) => Failure::output(&error),
     })
+}
+
+fn dropped_failure(circumstances: &Circumstances<'_>) -> Failure {
+    let failure = Failure::new(Exit::Lost, format!("go on with `{}`", circumstances.stream))
+        .cause("the server says that it dropped events, and `--on-drop exit` was asked for");
+    if circumstances.stored {
+        failure.hint(format!("`ssectl resume {}` recovers them", circumstances.typed))
+    } else {
+        failure.hint("without `--on-drop exit` and `--no-store` they are recovered")
+    }
 }
 
 fn no_connection(causes: Vec<String>, retries: u32, url: &str) -> Failure {
@@ -151,6 +167,24 @@ fn lost_failure(gaps: &Gaps, circumstances: &Circumstances<'_>) -> Failure {
         failure.hint(format!("`ssectl checkpoint show {}` lists them", shell_word(circumstances.stream.as_str())))
     } else {
         failure
+    }
+}
+
+/// A stream as it can be typed after `resume`: its name in the config file, or its URL and the name it was given.
+pub(super) fn typed(stream: &StreamSettings) -> String {
+    let name = shell_word(stream.name.as_str());
+    if stream.from_config {
+        return name;
+    }
+    let parameter = match &stream.http.send_cursor {
+        SendCursor::Query(name) => Some(name.as_str()),
+        SendCursor::Header => None,
+    };
+    let url = shell_word(&RedactedUrl(&stream.http.url).to_string());
+    if default_stream_name(&stream.http.url, parameter) == stream.name.as_str() {
+        url
+    } else {
+        format!("{url} --stream {name}")
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tokio::task::JoinSet;
 use url::Url;
 
-use super::ending::{Circumstances, Ending, conclude, shell_word};
+use super::ending::{Circumstances, Ending, conclude, shell_word, typed};
 use super::sinks::{AnySink, export_path};
 use super::{signals, wiring};
 use crate::consumer::id::StreamName;
@@ -175,6 +175,7 @@ async fn finish(
     let circumstances = Circumstances {
         stream: &stream.name,
         url,
+        typed: &typed(stream),
         follow: shared.follow,
         bounded: shared.bounds.is_bounded() || !stream.connection.reconnect,
         stored,
@@ -216,7 +217,6 @@ async fn acquire(
         return Ok((journal, owned, false));
     };
     let tail = shared.follow == Follow::Tail;
-    let name = shell_word(stream.name.as_str());
     let why = match store.acquire(request(shared, stream, url)).await {
         Ok(Acquisition::Owned(journal, owned)) => {
             if let Some(holder) = &owned.taken_from {
@@ -226,7 +226,7 @@ async fn acquire(
         }
         Ok(Acquisition::Busy(holder)) if tail => format!("the stream is in use by {}", holder_words(&holder)),
         Ok(Acquisition::Reserved(_)) => {
-            format!("its stored cursor is a script's; `ssectl resume {name}` goes on from it")
+            format!("its stored cursor is a script's; `ssectl resume {}` goes on from it", typed(stream))
         }
         Ok(Acquisition::Busy(holder)) => {
             return Err(Failure::store(format!("resume `{}`", stream.name), &StoreError::Busy(holder)));

@@ -1,6 +1,6 @@
 //! `replay`: the replay window again. Reads the store, writes nothing to it.
 
-use super::ending::{Circumstances, conclude, shell_word};
+use super::ending::{Circumstances, conclude, typed};
 use super::sinks::AnySink;
 use super::{signals, wiring};
 use crate::consumer::cursors::advanced;
@@ -68,8 +68,14 @@ async fn replay(settings: &Settings, terminal: &Terminal) -> Result<Exit, Failur
     if settings.output.stats {
         terminal.lines(&summary(&outcome.stats, &stream.name));
     }
-    let circumstances =
-        Circumstances { stream: &stream.name, url: &url, follow: Follow::Resume, bounded: true, stored: true };
+    let circumstances = Circumstances {
+        stream: &stream.name,
+        url: &url,
+        typed: &typed(stream),
+        follow: Follow::Resume,
+        bounded: true,
+        stored: true,
+    };
     conclude(outcome, &circumstances).result
 }
 
@@ -83,6 +89,6 @@ fn stored(settings: &Settings, stream: &StreamSettings) -> Result<Record, Failur
 fn nothing_stored(stream: &StreamSettings) -> Failure {
     Failure::usage(format!("replay `{}`", stream.name)).cause("nothing is stored of the stream").hint(format!(
         "`ssectl resume {}` begins a record; `ssectl checkpoint list` shows what is stored",
-        shell_word(stream.name.as_str())
+        typed(stream)
     ))
 }

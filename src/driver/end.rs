@@ -76,11 +76,14 @@ impl End {
     }
 }
 
-/// A delay for a person: `1.5s`.
+/// A delay for a person: `1.5s`, `20ms`.
 pub(super) struct Seconds(pub(super) Duration);
 
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < Duration::from_secs(1) {
+            return write!(f, "{}ms", self.0.as_millis());
+        }
         write!(f, "{:.1}s", self.0.as_secs_f64())
     }
 }

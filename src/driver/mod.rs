@@ -299,9 +299,12 @@ where
 
     async fn attempt(&mut self, attempt: &Attempt) -> Result<Result<Connected<T::Body>, ConnectError>, End> {
         let interrupt = interrupt(&self.shutdown, self.time_limit, self.pump.sink());
+        // A `tail` learns of it when it is connected, and goes on.
+        let ends_if_fenced = self.spare.is_none() && !self.in_memory;
         tokio::select! {
             result = self.transport.connect(attempt) => Ok(result),
             end = interrupt => Err(end),
+            error = self.pump.journal.fenced(), if ends_if_fenced => Err(End::Store(error)),
         }
     }
 
@@ -349,19 +352,14 @@ where
         let until = Instant::now() + delay;
         let sink = self.pump.sink().clone();
         loop {
-            if self.pump.is_committing() {
-                let done = tokio::select! {
-                    done = self.pump.done() => done,
-                    () = tokio::time::sleep_until(until) => return Ok(()),
-                    end = interrupt(&self.shutdown, self.time_limit, &sink) => return Err(end),
-                };
-                self.take_done(done).await?;
-                continue;
+            let journal = self.pump.journal.clone();
+            let busy = self.pump.is_committing();
+            tokio::select! {
+                done = self.pump.done(), if busy => self.take_done(done).await?,
+                () = tokio::time::sleep_until(until) => return Ok(()),
+                end = interrupt(&self.shutdown, self.time_limit, &sink) => return Err(end),
+                error = journal.fenced(), if !self.in_memory => self.store_failed(error).await?,
             }
-            return tokio::select! {
-                () = tokio::time::sleep_until(until) => Ok(()),
-                end = interrupt(&self.shutdown, self.time_limit, self.pump.sink()) => Err(end),
-            };
         }
     }
 
@@ -462,12 +460,18 @@ where
         };
         let Some(spare) = self.spare.take() else { return Err(End::Store(error)) };
         self.console.note(&format!("{why}; this `tail` goes on in memory, its cursor is no longer stored"));
+        // A commit under way would only fail in the same way.
+        self.pump.forget_commit();
+        let mut pending = std::mem::take(&mut self.keys_under_way);
+        while let Some(mut queued) = self.pump.next_commit() {
+            pending.append(&mut queued.keys);
+        }
         let mut whole = self.policy.whole();
         let mut keys = self.pump.journal.keys(whole.keys_keep_from).await.unwrap_or_default();
-        keys.append(&mut self.keys_under_way);
-        while let Some(mut queued) = self.pump.next_commit() {
-            keys.append(&mut queued.keys);
-        }
+        // Whoever took the stream over may have delivered more since; that is none of ours.
+        let ours = whole.head.next_seq.saturating_sub(whole.keys_keep_from);
+        keys.truncate(usize::try_from(ours).unwrap_or(usize::MAX).saturating_sub(pending.len()));
+        keys.append(&mut pending);
         whole.keys = keys;
         self.pump.journal = spare;
         self.in_memory = true;

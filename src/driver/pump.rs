@@ -137,6 +137,11 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
         }));
     }
 
+    /// Waits no longer for the commit under way.
+    pub(super) fn forget_commit(&mut self) {
+        self.committing = None;
+    }
+
     /// Waits for what is under way. Cancel-safe.
     pub(super) async fn done(&mut self) -> Done {
         let done = tokio::select! {
