@@ -1,7 +1,5 @@
 //! How runs end: exit codes, what is committed then, and what is said.
 
-#![expect(clippy::unwrap_used, reason = "a test fails where something is not there")]
-
 mod support;
 
 use std::io::{BufRead, BufReader, Read};

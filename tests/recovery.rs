@@ -1,7 +1,5 @@
 //! The reason this tool exists, on the real binary: a drop notice, the lagging cursor, nothing lost, nothing twice.
 
-#![expect(clippy::unwrap_used, reason = "a test fails where something is not there")]
-
 mod support;
 
 use support::log::{LogServer, Start};
