@@ -140,7 +140,7 @@ impl Consumer {
         let Some(FarSide { own, key, event, .. }) = self.far_side.take() else { return };
         self.outgoing.push(Outgoing::Event(event));
         let own = self.frozen().then_some(own.as_str());
-        self.link.delivered_ahead = key.filter(|_| own.is_none());
+        self.link.delivered_ahead = key;
         self.deliver(Delivery { own, key, now });
     }
 

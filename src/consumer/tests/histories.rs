@@ -692,6 +692,27 @@ histories! {
         wait 0s
         gap recovered 2 2
     ";
+    rule_6_a_far_side_delivered_from_memory_is_removed_where_it_comes_after_all: "
+        set cooldown 0s
+        connect live
+        ev 1..5 => D
+        comment dropped 2 events
+        ev 8 => H>
+        connect 1
+        comment dropped 2 events => >
+        connect 1
+        comment dropped 2 events => >
+        connect 1
+        comment dropped 2 events => >
+        connect 4
+        comment dropped 2 events
+        memory 8
+        gap unrecoverable
+        ev 5 => -
+        ev 6..7 => D
+        ev 8 => -
+        ev 9 => D
+    ";
     rule_6_sixty_seconds_without_a_known_event_after_some_is_partial: "
         connect live
         ev a => D
