@@ -441,7 +441,12 @@ impl LogServer {
 
     /// A new event that those who are connected miss; a later cursor before it gets it.
     pub fn push_dropped(&self, id: &str, data: &str) {
-        self.append(Entry::Event { event: LogEvent::new(id, data), missed: true });
+        self.push_dropped_event(LogEvent::new(id, data));
+    }
+
+    /// As [`Self::push_dropped`], any event.
+    pub fn push_dropped_event(&self, event: LogEvent) {
+        self.append(Entry::Event { event, missed: true });
     }
 
     /// A comment for those who are connected. It is not part of the log.
