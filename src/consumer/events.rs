@@ -103,12 +103,12 @@ impl Consumer {
 
     /// Whether and when the event was delivered before, if that can be told (rule 7).
     fn known(&mut self, key: Option<Key>, own: Option<&str>) -> Option<When> {
+        if key.is_some() && key == self.link.loose_end {
+            self.link.loose_end = None;
+        }
         if key.is_some() && key == self.link.delivered_ahead {
             self.link.delivered_ahead = None;
             return Some(When::AfterNotice);
-        }
-        if key.is_some() && key == self.loose_end {
-            self.loose_end = None;
         }
         let removal = self.link.removal.as_ref()?;
         let placed = own.is_some() || self.link.id_line;
@@ -187,7 +187,7 @@ impl Consumer {
         let Some(own) = arrival.own.filter(|_| self.link.removal.is_some() && self.gap.is_none()) else { return };
         self.link.unknown_in_row += 1;
         let other = self.head.newest.as_ref().is_none_or(|newest| newest.id.as_str() != own);
-        let met = self.link.newest_met && self.loose_end.is_none();
+        let met = self.link.newest_met && self.link.loose_end.is_none();
         if (met && other) || self.link.unknown_in_row >= KEYS_MIN {
             self.link.removal = None;
         }

@@ -103,7 +103,6 @@ impl Consumer {
     fn end_attempt_by_notice(&mut self, now: Timestamp) -> Next {
         // What it delivered lies before `newest`, which stays where it is until it is met again.
         self.link.reading = None;
-        self.loose_end = self.attempt.last.as_ref().and_then(|last| last.1).or(self.loose_end);
         self.head.recovery_at = Some(now);
         if let Some(far) = &mut self.far_side {
             far.ends_gap = false;

@@ -48,8 +48,6 @@ pub struct Consumer {
     pub(super) attempt: AttemptState,
     pub(super) report: Report,
     pub(super) far_side: Option<FarSide>,
-    /// The last event of an attempt that a notice ended: it may lie beyond `newest`, so removal goes on until it is met.
-    pub(super) loose_end: Option<Key>,
     /// An explicit empty id came: this process's next connection sends none (rule 13).
     pub(super) reset: bool,
     /// The cursor is expired and the user wants to go on from live.
@@ -103,6 +101,8 @@ pub(super) struct Link {
     pub(super) moved: bool,
     /// The key of a far side that was delivered from memory and may still come.
     pub(super) delivered_ahead: Option<Key>,
+    /// What was delivered last, where that is not `newest`: it may lie beyond, so removal goes on until it is met.
+    pub(super) loose_end: Option<Key>,
     /// A recovery reads on it and has not met `newest`: until then.
     pub(super) reading: Option<Timestamp>,
     /// It must show a known event first, else the cursor is expired: the newest id when it was made.
@@ -201,7 +201,6 @@ impl Consumer {
             attempt: AttemptState::default(),
             report: Report::default(),
             far_side: None,
-            loose_end: None,
             reset: false,
             go_live: false,
             last_sendable: None,
@@ -359,6 +358,7 @@ impl Consumer {
         let known = Known::new(keys, planned.keys_from, notice);
         self.link = Link {
             in_force: planned.cursor.as_ref().map_or_else(String::new, |id| id.as_str().to_owned()),
+            loose_end: keys.last().copied().filter(|last| Some(*last) != self.head.newest_key),
             removal: (planned.cursor.is_some() && !known.is_empty()).then_some(known),
             stale_check: self.head.newest.as_ref().filter(|_| planned.stale_check).map(|newest| newest.id.clone()),
             sent: planned.cursor,
