@@ -141,7 +141,6 @@ impl Consumer {
         self.outgoing.push(Outgoing::Event(event));
         let own = self.frozen().then_some(own.as_str());
         self.link.delivered_ahead = key;
-        self.link.loose_end = key.or(self.link.loose_end);
         self.deliver(Delivery { own, key, now });
     }
 
