@@ -8,7 +8,7 @@ use ssectl::consumer::delivery::EventRecord;
 use ssectl::consumer::id::StreamName;
 use ssectl::consumer::ports::{Format, Sink};
 use ssectl::consumer::time::Timestamp;
-use ssectl::output::file::FileSink;
+use ssectl::output::export::{ExportFile, Reopen};
 use ssectl::output::format::{FormatKind, FormatOptions, Formatter};
 use ssectl::output::stdout::StdoutSink;
 
@@ -73,6 +73,6 @@ async fn two_streams_share_a_pipe() {
 async fn a_file_holds_every_record() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("events.ndjson");
-    write_events("one", &mut FileSink::open(&path).unwrap()).await;
+    write_events("one", &mut ExportFile::open(&path).unwrap().into_sink(Reopen::default()).unwrap()).await;
     check("one", &std::fs::read_to_string(&path).unwrap());
 }

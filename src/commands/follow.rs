@@ -1,22 +1,21 @@
 //! `tail` and `resume`: several streams side by side, each with a driver of its own.
 
-use std::path::Path;
 use std::rc::Rc;
 
 use tokio::task::JoinSet;
 use url::Url;
 
 use super::ending::{Circumstances, Ending, conclude, shell_word, typed};
+use super::exports::Begin;
 use super::sinks::{AnySink, export_path};
 use super::{signals, wiring};
-use crate::consumer::id::StreamName;
 use crate::consumer::machine::{Consumer, Start};
 use crate::consumer::options::Follow;
 use crate::consumer::time::Timestamp;
 use crate::driver::{Bounds, Clock, Driver, Edge, Outcome, ShutdownHandle};
 use crate::error::{Exit, Failure, holder_words};
 use crate::output::console::Terminal;
-use crate::output::file::FileSink;
+use crate::output::export::Reopen;
 use crate::output::stats::summary;
 use crate::output::stdout::StdoutSink;
 use crate::redact::RedactedUrl;
@@ -50,12 +49,17 @@ struct Shared {
     stdout: Option<StdoutSink>,
     bounds: Bounds,
     shutdown: ShutdownHandle,
+    reopen: Reopen,
 }
 
 async fn follow_all(settings: Settings, terminal: Terminal) -> Result<Exit, Failure> {
     let follow = settings.streams.first().map_or(Follow::Tail, |stream| stream.policy.follow);
     let shutdown = ShutdownHandle::default();
+    let reopen = Reopen::default();
     signals::listen(shutdown.clone())?;
+    if settings.output.export.is_some() {
+        signals::reopen_on_hangup(reopen.clone())?;
+    }
     let database = open_database(&settings, follow, &terminal)?;
     let memory = StoreThread::start(MemoryStore::new(LocalProcesses::new()), Clock::wall)?;
     let stdout = match settings.output.export {
@@ -71,6 +75,7 @@ async fn follow_all(settings: Settings, terminal: Terminal) -> Result<Exit, Fail
         memory: memory.handle(),
         stdout,
         shutdown,
+        reopen,
     });
     let result = join(&shared).await;
     if let Some(database) = database {
@@ -135,22 +140,17 @@ async fn follow_one(shared: &Shared, index: usize) -> Result<Exit, Failure> {
     let transport = wiring::transport(&stream.http)?;
     let console = shared.terminal.stream(&stream.name);
     let url = RedactedUrl(&stream.http.url).to_string();
-    let (journal, owned, stored) = acquire(shared, stream, &url).await?;
+    let (journal, mut owned, stored) = acquire(shared, stream, &url).await?;
     warn_of_moved_url(shared, stream, &owned, &url);
     let spare = match (shared.follow, stored) {
         (Follow::Tail, true) => Some(in_memory(shared, stream, &url).await?.0),
         _ => None,
     };
+    let sink = sink(shared, stream, &mut owned, &journal).await?;
     let clock = Clock::start();
     let policy = policy(stream, *owned, clock.now());
-    let edge = Edge {
-        transport,
-        journal,
-        spare,
-        sink: sink(shared, &stream.name)?,
-        format: wiring::formatter(&shared.settings, &stream.name),
-        console,
-    };
+    let edge =
+        Edge { transport, journal, spare, sink, format: wiring::formatter(&shared.settings, &stream.name), console };
     let settings = wiring::driver_settings(&shared.settings, stream, &shared.bounds);
     let outcome =
         Driver::new(policy, edge, settings, clock, wiring::jitter()).with_shutdown(shared.shutdown.clone()).run().await;
@@ -194,16 +194,31 @@ async fn finish(
     result
 }
 
-fn sink(shared: &Shared, stream: &StreamName) -> Result<AnySink, Failure> {
-    if let Some(stdout) = &shared.stdout {
-        return Ok(AnySink::Stdout(stdout.clone()));
+/// Standard output, or the stream's export, brought together with what is stored.
+async fn sink(
+    shared: &Shared,
+    stream: &StreamSettings,
+    owned: &mut Owned,
+    journal: &OwnedStream,
+) -> Result<AnySink, Failure> {
+    let (stdout, export) = (&shared.stdout, &shared.settings.output.export);
+    let (None, Some(export)) = (stdout, export) else {
+        let stdout = stdout.clone().map_or_else(StdoutSink::open, Ok);
+        return stdout.map(AnySink::Stdout).map_err(|error| Failure::output(&error));
+    };
+    let begin = Begin {
+        path: &export_path(&export.file, &stream.name),
+        stream,
+        format: &shared.settings.output.format,
+        json_data: shared.settings.output.json_data,
+        reopen: shared.reopen.clone(),
+    };
+    let begun = begin.run(owned, journal).await;
+    if begun.is_err() {
+        // The refusal is what is to be told; a stream that cannot be given back is given up with the process.
+        let _ = journal.release("export refused").await;
     }
-    let template = shared.settings.output.export.as_ref().map_or(Path::new("/dev/stdout"), |export| &export.file);
-    let path = export_path(template, stream);
-    let opened = FileSink::open(&path).map(AnySink::File);
-    opened.map_err(|error| {
-        Failure::new(Exit::Store, format!("open the export `{}`", path.display())).cause(error.to_string())
-    })
+    begun.map(AnySink::Export)
 }
 
 /// Makes the stream this process's own (rules 9 and 10). The last part says whether it is stored.

@@ -5,6 +5,7 @@ pub mod checkpoint;
 pub mod completions;
 pub mod demo;
 pub mod ending;
+mod exports;
 pub mod follow;
 pub mod replay;
 mod signals;

@@ -4,6 +4,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::driver::{Shutdown, ShutdownHandle};
 use crate::error::{Exit, Failure};
+use crate::output::export::Reopen;
 
 /// The numbers of the two signals (POSIX).
 const SIGINT: i32 = 2;
@@ -30,6 +31,21 @@ pub(super) fn listen(shutdown: ShutdownHandle) -> Result<(), Failure> {
                 }
                 _ = terminations.recv() => shutdown.ask(Shutdown::Signal(SIGTERM)),
             }
+        }
+    });
+    Ok(())
+}
+
+/// SIGHUP opens exports anew, as log rotation wants it.
+///
+/// # Errors
+/// The system gives no signal handler.
+pub(super) fn reopen_on_hangup(reopen: Reopen) -> Result<(), Failure> {
+    let mut hangups = signal(SignalKind::hangup())
+        .map_err(|error| Failure::new(Exit::Failure, "listen for signals").cause(error.to_string()))?;
+    tokio::task::spawn_local(async move {
+        while hangups.recv().await.is_some() {
+            reopen.ask();
         }
     });
     Ok(())

@@ -4,37 +4,45 @@ use std::path::{Path, PathBuf};
 
 use crate::consumer::id::StreamName;
 use crate::consumer::ports::{Sink, SinkError};
-use crate::output::file::FileSink;
+use crate::consumer::record::ExportMark;
+use crate::output::export::ExportSink;
 use crate::output::stdout::StdoutSink;
 
-/// Standard output, shared by all streams, or a file of the stream's own.
+/// Standard output, shared by all streams, or an export of the stream's own.
 #[derive(Clone)]
 pub(super) enum AnySink {
     /// Standard output.
     Stdout(StdoutSink),
-    /// A file.
-    File(FileSink),
+    /// An export.
+    Export(ExportSink),
 }
 
 impl Sink for AnySink {
     async fn write(&self, batch: Vec<u8>) -> Result<Vec<u8>, SinkError> {
         match self {
             Self::Stdout(sink) => sink.write(batch).await,
-            Self::File(sink) => sink.write(batch).await,
+            Self::Export(sink) => sink.write(batch).await,
         }
     }
 
-    async fn sync(&self) -> Result<(), SinkError> {
+    async fn sync(&self) -> Result<Option<ExportMark>, SinkError> {
         match self {
             Self::Stdout(sink) => sink.sync().await,
-            Self::File(sink) => sink.sync().await,
+            Self::Export(sink) => sink.sync().await,
+        }
+    }
+
+    async fn committed(&self) -> Result<(), SinkError> {
+        match self {
+            Self::Stdout(sink) => sink.committed().await,
+            Self::Export(sink) => sink.committed().await,
         }
     }
 
     async fn closed(&self) {
         match self {
             Self::Stdout(sink) => sink.closed().await,
-            Self::File(sink) => sink.closed().await,
+            Self::Export(sink) => sink.closed().await,
         }
     }
 }

@@ -189,6 +189,7 @@ impl Consumer {
             gaps_put,
             keys: changes.keys,
             keys_keep_from: self.keys_keep_from(),
+            export: None,
         })
     }
 
@@ -204,12 +205,13 @@ impl Consumer {
             gaps_put: self.gap.iter().cloned().collect(),
             keys: Vec::new(),
             keys_keep_from: self.keys_keep_from(),
+            export: None,
         }
     }
 }
 
 /// The place of `id` after `previous`.
-fn follow(previous: Option<&Place>, id: EventId) -> Place {
+pub(super) fn follow(previous: Option<&Place>, id: EventId) -> Place {
     match previous {
         Some(previous) if previous.id == id => previous.clone(),
         Some(previous) => Place { before: Some(previous.id.clone()), id },

@@ -84,6 +84,12 @@ impl Marks {
         MarksChange { put, drop: std::mem::take(&mut self.dropped) }
     }
 
+    /// The replay window.
+    #[must_use]
+    pub fn window(&self) -> Duration {
+        self.window
+    }
+
     /// All marks.
     #[must_use]
     pub fn all(&self) -> &[Mark] {

@@ -22,6 +22,7 @@ pub mod options;
 pub mod pointer;
 pub mod policy;
 pub mod ports;
+pub mod rebuild;
 pub mod record;
 pub mod replay;
 pub mod stats;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::delivery::{EventRecord, Notice};
 use super::id::EventId;
-use super::record::{Commit, Key};
+use super::record::{Commit, ExportMark, Key};
 use super::time::Timestamp;
 
 /// What is asked of a transport: one request.
@@ -161,11 +161,17 @@ pub trait Sink: Clone {
     /// [`SinkError`]; how much of the batch was taken is then unknown.
     fn write(&self, batch: Vec<u8>) -> impl Future<Output = Result<Vec<u8>, SinkError>>;
 
-    /// Makes all that was written durable, where the output is a file; at once elsewhere.
+    /// Makes all that was written durable, where the output is an export, and says how far that is; at once elsewhere.
     ///
     /// # Errors
     /// [`SinkError`] if it cannot be made durable.
-    fn sync(&self) -> impl Future<Output = Result<(), SinkError>>;
+    fn sync(&self) -> impl Future<Output = Result<Option<ExportMark>, SinkError>>;
+
+    /// The commit that goes with the last `sync` is durable, and nothing was written since.
+    ///
+    /// # Errors
+    /// [`SinkError`] if the output cannot go on, such as a file that cannot be opened anew.
+    fn committed(&self) -> impl Future<Output = Result<(), SinkError>>;
 
     /// Ends when the reader of the output has gone away; never, where that cannot be seen.
     fn closed(&self) -> impl Future<Output = ()>;

@@ -173,6 +173,17 @@ pub struct Gap {
     pub notices_in_row: u8,
 }
 
+/// How far an export file is written: all of it up to here is durable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportMark {
+    /// The absolute path of the file.
+    pub file: String,
+    /// Its committed length, in bytes.
+    pub length: u64,
+    /// A hash of the last bytes before that, by which the file is known again.
+    pub tail: u128,
+}
+
 /// One atomic change of a stream's record: everything that a delivery changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
@@ -190,4 +201,6 @@ pub struct Commit {
     pub keys: Vec<Key>,
     /// Keys below this sequence number may be deleted.
     pub keys_keep_from: u64,
+    /// How far the export is written that goes with this change. A new record forgets all marks before.
+    pub export: Option<ExportMark>,
 }

@@ -404,7 +404,8 @@ where
     /// Begins a commit of what is delivered, if anything changed and none is under way.
     fn start_commit(&mut self) -> bool {
         self.take_delivered();
-        if self.pump.is_committing() {
+        let busy = self.pump.is_writing() || !self.batch.is_empty();
+        if self.pump.is_committing() || (self.pump.is_exclusive() && busy) {
             return false;
         }
         let Some(commit) = self.pump.next_commit() else { return false };

@@ -79,8 +79,14 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
         &self.sink
     }
 
+    /// The output is busy: with a batch, or with an export's commit, during which nothing may be written.
     pub(super) fn is_writing(&self) -> bool {
-        self.writing.is_some()
+        self.writing.is_some() || (self.grouping.durable && self.committing.is_some())
+    }
+
+    /// A commit may not be begun while the output is busy: how far an export is written is part of it.
+    pub(super) fn is_exclusive(&self) -> bool {
+        self.grouping.durable
     }
 
     /// A batch was not taken: what the policy knows is ahead of what was delivered.
@@ -125,15 +131,17 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
         self.queued.pop_front()
     }
 
-    pub(super) fn commit(&mut self, commit: Commit) {
+    pub(super) fn commit(&mut self, mut commit: Commit) {
         self.written_bytes = 0;
         self.committed_at = Instant::now();
         let (journal, sink, durable) = (self.journal.clone(), self.sink.clone(), self.grouping.durable);
         self.committing = Some(Box::pin(async move {
-            if durable {
-                sink.sync().await.map_err(PumpError::Sink)?;
+            if !durable {
+                return journal.commit(commit).await.map_err(PumpError::Journal);
             }
-            journal.commit(commit).await.map_err(PumpError::Journal)
+            commit.export = sink.sync().await.map_err(PumpError::Sink)?;
+            journal.commit(commit).await.map_err(PumpError::Journal)?;
+            sink.committed().await.map_err(PumpError::Sink)
         }));
     }
 

@@ -6,7 +6,7 @@
 
 pub mod console;
 pub mod escape;
-pub mod file;
+pub mod export;
 pub mod format;
 mod human;
 mod paint;

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::writer::{Gone, Writer, wait};
 use crate::consumer::ports::{Sink, SinkError};
+use crate::consumer::record::ExportMark;
 
 /// Standard output, shared by all streams of the process: a clone is another handle of the same.
 ///
@@ -51,7 +52,11 @@ impl Sink for StdoutSink {
         self.writer.write(batch).await
     }
 
-    async fn sync(&self) -> Result<(), SinkError> {
+    async fn sync(&self) -> Result<Option<ExportMark>, SinkError> {
+        Ok(None)
+    }
+
+    async fn committed(&self) -> Result<(), SinkError> {
         Ok(())
     }
 

@@ -31,6 +31,12 @@ pub fn push_rfc3339_micros(out: &mut Vec<u8>, time: Timestamp) {
     out.extend_from_slice(&digits(time));
 }
 
+/// A time from such a text; `None` if it is none.
+#[must_use]
+pub fn parse_rfc3339_micros(text: &str) -> Option<Timestamp> {
+    text.parse::<jiff::Timestamp>().ok().map(|time| Timestamp(time.as_microsecond()))
+}
+
 /// The text, all of it ASCII.
 pub(crate) fn digits(time: Timestamp) -> [u8; RFC3339_MICROS_LEN] {
     let micros = time.0.clamp(MICROS_MIN, MICROS_MAX);

@@ -170,6 +170,7 @@ fn full_commit() -> Commit {
         gaps_put: vec![gap(1, GapState::Recovered), gap(2, GapState::Open)],
         keys: vec![0, Key::MAX, 0x00ff_0a00],
         keys_keep_from: 0,
+        export: None,
     }
 }
 
@@ -747,6 +748,7 @@ impl Plan {
             })),
             keys: self.keys.clone(),
             keys_keep_from: u64::from(self.keep).min(next),
+            export: None,
         }
     }
 }

@@ -6,8 +6,10 @@ use std::time::Duration;
 use super::invariants::{Stored, violations};
 use super::ownership::{Lease, Verdict};
 use super::{
-    Acquire, Acquired, Edit, GAPS_KEPT, Holder, LEASE, Liveness, Mover, Owned, Store, StoreError, Summary, change,
+    Acquire, Acquired, Edit, GAPS_KEPT, Holder, LEASE, Liveness, Mover, Owned, Store, StoreError, StoredExport,
+    Summary, change,
 };
+use crate::consumer::cursors::advanced;
 use crate::consumer::id::StreamName;
 use crate::consumer::record::{Commit, Epoch, Gap, GapState, Head, Key, Mark, Record};
 use crate::consumer::time::Timestamp;
@@ -29,6 +31,7 @@ struct Entry {
     head: Head,
     marks: BTreeMap<u64, Mark>,
     gaps: BTreeMap<u64, Gap>,
+    exports: BTreeMap<String, StoredExport>,
     /// The last of them has sequence number `head.next_seq - 1`.
     keys: VecDeque<Key>,
 }
@@ -44,6 +47,7 @@ impl Entry {
             head: Head::default(),
             marks: BTreeMap::new(),
             gaps: BTreeMap::new(),
+            exports: BTreeMap::new(),
             keys: VecDeque::new(),
         })
     }
@@ -68,6 +72,7 @@ impl Entry {
         if commit.begin {
             self.marks.clear();
             self.keys.clear();
+            self.exports.clear();
             for gap in self.gaps.values_mut().filter(|gap| gap.state == GapState::Open) {
                 gap.ended_at = Some(change::abandoned_at(gap, commit, edited_at));
                 gap.state = GapState::Abandoned;
@@ -85,25 +90,34 @@ impl Entry {
         while self.gaps.len() > GAPS_KEPT {
             self.gaps.pop_first();
         }
+        if let Some(mark) = &commit.export {
+            let latest = commit.head.latest.as_ref().map(|place| place.id.clone());
+            self.exports.insert(mark.file.clone(), StoredExport { mark: mark.clone(), latest });
+        }
         self.keys.extend(&commit.keys);
         let unneeded = commit.keys_keep_from.saturating_sub(self.first_key());
         let unneeded = usize::try_from(unneeded).unwrap_or(usize::MAX).min(self.keys.len());
         self.keys.drain(..unneeded);
     }
 
-    fn summary(&self, stream: &StreamName, owner: Option<Holder>) -> Summary {
+    fn summary(&self, stream: &StreamName, owner: Option<Holder>, now: Timestamp) -> Summary {
+        // Rule 2: `lagging` follows from the marks whenever it is looked at.
+        let mut record = self.record();
+        advanced(&mut record, self.window, now);
+        let head = record.head;
         Summary {
             stream: stream.clone(),
-            latest: self.head.latest.as_ref().map(|place| place.id.clone()),
-            lagging: self.head.lagging.clone(),
-            latest_at: self.head.latest_at,
-            lagging_at: self.head.lagging_at,
+            latest: head.latest.map(|place| place.id),
+            lagging: head.lagging,
+            latest_at: head.latest_at,
+            lagging_at: head.lagging_at,
             window: self.window,
             gaps: self.gaps.values().cloned().collect(),
             owner,
             url: self.url.clone(),
             last_end: self.last_end.clone(),
             moved_by: self.moved_by,
+            exports: self.exports.values().cloned().collect(),
         }
     }
 }
@@ -131,6 +145,7 @@ impl MemoryStore {
     }
 
     fn take(&mut self, request: &Acquire, taken_from: Option<Holder>) -> Result<Owned, StoreError> {
+        let known = self.lease(&request.stream).epoch > 0;
         let entry = match self.entries.remove(&request.stream) {
             Some(entry) => entry,
             None => Entry::new()?,
@@ -148,12 +163,14 @@ impl MemoryStore {
             key_seed: entry.key_seed,
             taken_from,
             previous_url,
+            known,
+            exports: entry.exports.values().cloned().collect(),
         })
     }
 
     fn summary(&self, stream: &StreamName, entry: &Entry, now: Timestamp) -> Summary {
         let owner = self.leases.get(stream).and_then(|lease| lease.living(now, &*self.liveness)).cloned();
-        entry.summary(stream, owner)
+        entry.summary(stream, owner, now)
     }
 }
 

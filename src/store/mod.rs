@@ -17,7 +17,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::consumer::id::{EventId, StreamName};
-use crate::consumer::record::{Commit, Epoch, Gap, Key, Record};
+use crate::consumer::record::{Commit, Epoch, ExportMark, Gap, Key, Record};
 use crate::consumer::time::Timestamp;
 
 /// Which command moves a cursor.
@@ -121,6 +121,19 @@ pub struct Owned {
     pub taken_from: Option<Holder>,
     /// The redacted URL stored before this one, where it differs.
     pub previous_url: Option<String>,
+    /// Something was stored of the stream before, even if it was forgotten since.
+    pub known: bool,
+    /// How far its exports are written.
+    pub exports: Vec<StoredExport>,
+}
+
+/// How far an export was written, and where the cursor stood then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredExport {
+    /// How far.
+    pub mark: ExportMark,
+    /// `latest` at that commit.
+    pub latest: Option<EventId>,
 }
 
 /// How long a lease lasts without being renewed.
@@ -154,6 +167,8 @@ pub struct Summary {
     pub last_end: Option<String>,
     /// Who moved the cursor last.
     pub moved_by: Option<Mover>,
+    /// How far its exports are written.
+    pub exports: Vec<StoredExport>,
 }
 
 /// What `checkpoint set` and `import` write (rule 11: a new record).

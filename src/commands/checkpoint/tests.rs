@@ -97,6 +97,7 @@ fn summary(stream: &str, latest: Option<&str>) -> Summary {
         url: Some("https://h.example/e?token=***".into()),
         last_end: None,
         moved_by: Some(Mover::Resume),
+        exports: Vec::new(),
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use tokio::sync::Notify;
 
 use crate::consumer::ports::{Console, Progress, Sink, SinkError};
+use crate::consumer::record::ExportMark;
 
 /// A record, as the contract has it.
 #[derive(Deserialize)]
@@ -120,8 +121,12 @@ impl Sink for Watcher {
         Ok(batch)
     }
 
-    async fn sync(&self) -> Result<(), SinkError> {
+    async fn committed(&self) -> Result<(), SinkError> {
         Ok(())
+    }
+
+    async fn sync(&self) -> Result<Option<ExportMark>, SinkError> {
+        Ok(None)
     }
 
     async fn closed(&self) {

@@ -80,6 +80,7 @@ pub(super) fn acquire(
         Verdict::Reserved(mover) => return Ok(Acquired::Reserved(mover)),
         Verdict::Take(from) => from,
     };
+    let known = lease.epoch > 0;
     lease.take(request);
     let id = save(connection, stream, &lease)?;
     ensure_row(connection, stream, id)?;
@@ -94,6 +95,8 @@ pub(super) fn acquire(
         key_seed: row.key_seed,
         taken_from,
         previous_url: row.url.filter(|url| *url != request.url),
+        known,
+        exports: read::exports(connection, stream, id)?,
     })))
 }
 

@@ -6,11 +6,12 @@ use rusqlite::{Connection, Row};
 
 use super::rows::StreamRow;
 use super::{keys, lease};
+use crate::consumer::cursors::advanced;
 use crate::consumer::id::StreamName;
 use crate::consumer::record::{Gap, Head, Mark, Record};
 use crate::consumer::time::Timestamp;
 use crate::store::invariants::{Stored, violations};
-use crate::store::{Liveness, Mover, StoreError, Summary};
+use crate::store::{Liveness, Mover, StoreError, StoredExport, Summary};
 
 /// A row of `cursors`.
 pub(super) struct CursorRow {
@@ -71,6 +72,12 @@ fn gaps(connection: &Connection, stream: &StreamName, id: i64) -> Result<Vec<Gap
     each(connection, (stream, sql, id), |row| row.gap())
 }
 
+/// How far the stream's exports are written.
+pub(super) fn exports(connection: &Connection, stream: &StreamName, id: i64) -> Result<Vec<StoredExport>, StoreError> {
+    let sql = "SELECT * FROM exports WHERE cursor = ?1 ORDER BY file";
+    each(connection, (stream, sql, id), |row| row.export())
+}
+
 /// All gaps that are open; more than one only in a damaged store.
 pub(super) fn open_gaps(connection: &Connection, stream: &StreamName, id: i64) -> Result<Vec<Gap>, StoreError> {
     let sql = "SELECT * FROM gaps WHERE cursor = ?1 AND state = 'open' ORDER BY number";
@@ -123,18 +130,23 @@ pub(super) fn summary(
         return Ok(None);
     };
     let gaps = gaps(connection, stream, row.id)?;
+    // Rule 2: `lagging` follows from the marks whenever it is looked at.
+    let mut record = record(connection, stream, &row)?;
+    advanced(&mut record, row.window, now);
+    let head = record.head;
     Ok(Some(Summary {
         stream: stream.clone(),
-        latest: row.head.latest.map(|place| place.id),
-        lagging: row.head.lagging,
-        latest_at: row.head.latest_at,
-        lagging_at: row.head.lagging_at,
+        latest: head.latest.map(|place| place.id),
+        lagging: head.lagging,
+        latest_at: head.latest_at,
+        lagging_at: head.lagging_at,
         window: row.window,
         gaps,
         owner: lease::load(connection, stream)?.living(now, liveness).cloned(),
         url: row.url,
         last_end: row.last_end,
         moved_by: row.moved_by,
+        exports: exports(connection, stream, row.id)?,
     }))
 }
 

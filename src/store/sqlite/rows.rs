@@ -6,9 +6,9 @@ use rusqlite::Row;
 use rusqlite::types::FromSql;
 
 use crate::consumer::id::{Cursor, EventId, StreamName};
-use crate::consumer::record::{Gap, GapState, Head, Key, Mark, Phase, Place};
+use crate::consumer::record::{ExportMark, Gap, GapState, Head, Key, Mark, Phase, Place};
 use crate::consumer::time::Timestamp;
-use crate::store::{Mover, StoreError};
+use crate::store::{Mover, StoreError, StoredExport};
 
 /// A number as SQLite has it. Those that may not be larger were refused before ([`crate::store::change`]); a count
 /// that is stays at the largest.
@@ -128,6 +128,16 @@ impl StreamRow<'_> {
             at: Timestamp(self.get("at")?),
             seq: self.number("seq")?,
         })
+    }
+
+    /// A row of `exports`.
+    pub(super) fn export(&self) -> Result<StoredExport, StoreError> {
+        let mark = ExportMark {
+            file: self.get("file")?,
+            length: self.number("length")?,
+            tail: u128::from_be_bytes(self.get("tail")?),
+        };
+        Ok(StoredExport { mark, latest: self.id("latest")? })
     }
 
     /// A row of `gaps`.

@@ -8,10 +8,10 @@ use crate::store::StoreError;
 const APPLICATION_ID: i64 = 0x7373_6563;
 
 /// The version of the schema that this build writes, and the newest that it reads.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Step `n` leads from version `n` to `n + 1`.
-const STEPS: [&str; SCHEMA_VERSION as usize] = [STEP_0];
+const STEPS: [&str; SCHEMA_VERSION as usize] = [STEP_0, STEP_1];
 
 /// Positions are namespaced (`stream#id`), times are microseconds since the Unix epoch, keys are 16 bytes, big-endian.
 /// `leases` outlives `cursors`: the epoch of a forgotten stream still fences its last owner off.
@@ -85,6 +85,18 @@ CREATE TABLE keys (
     first INTEGER NOT NULL,
     keys BLOB NOT NULL CHECK (length(keys) % 16 = 0),
     PRIMARY KEY (cursor, first)
+) STRICT;
+";
+
+/// How far exports are written; `latest` is where the cursor stood at that commit.
+const STEP_1: &str = "
+CREATE TABLE exports (
+    cursor INTEGER NOT NULL REFERENCES cursors (id) ON DELETE CASCADE,
+    file TEXT NOT NULL,
+    length INTEGER NOT NULL,
+    tail BLOB NOT NULL CHECK (length(tail) = 16),
+    latest TEXT,
+    PRIMARY KEY (cursor, file)
 ) STRICT;
 ";
 

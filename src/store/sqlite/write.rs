@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::rows::{cursor, int, micros, place};
 use super::{keys, lease, read};
 use crate::consumer::id::StreamName;
-use crate::consumer::record::{Commit, Epoch, Gap, GapState, Mark};
+use crate::consumer::record::{Commit, Epoch, ExportMark, Gap, GapState, Mark};
 use crate::consumer::time::Timestamp;
 use crate::store::{Edit, GAPS_KEPT, Mover, NewCursors, StoreError, change};
 
@@ -70,6 +70,9 @@ impl Checked<'_> {
         if !commit.gaps_put.is_empty() {
             self.forget_old_gaps(connection)?;
         }
+        if let Some(mark) = &commit.export {
+            self.put_export(connection, mark)?;
+        }
         keys::append(connection, self.id, self.first_key, &commit.keys)?;
         keys::prune(connection, self.id, commit.keys_keep_from)
     }
@@ -77,6 +80,7 @@ impl Checked<'_> {
     fn begin(&self, connection: &Connection) -> Result<(), StoreError> {
         connection.prepare_cached("DELETE FROM marks WHERE cursor = ?1")?.execute([self.id])?;
         keys::clear(connection, self.id)?;
+        connection.prepare_cached("DELETE FROM exports WHERE cursor = ?1")?.execute([self.id])?;
         for mut gap in read::open_gaps(connection, self.stream, self.id)? {
             gap.ended_at = Some(change::abandoned_at(&gap, self.commit, self.edited_at));
             gap.state = GapState::Abandoned;
@@ -147,6 +151,15 @@ impl Checked<'_> {
             gap.attempt,
             gap.notices_in_row,
         ])?;
+        Ok(())
+    }
+
+    fn put_export(&self, connection: &Connection, mark: &ExportMark) -> Result<(), StoreError> {
+        let sql = "INSERT INTO exports (cursor, file, length, tail, latest) VALUES (?1, ?2, ?3, ?4, ?5)
+                   ON CONFLICT DO UPDATE SET length = ?3, tail = ?4, latest = ?5";
+        let (latest, _) = place(self.stream, self.commit.head.latest.as_ref());
+        let tail = mark.tail.to_be_bytes();
+        connection.prepare_cached(sql)?.execute(params![self.id, mark.file, int(mark.length), tail, latest])?;
         Ok(())
     }
 
