@@ -144,6 +144,17 @@ fn a_file_is_held_by_one_process() {
 }
 
 #[test]
+fn verify_looks_at_exports_too() {
+    let (place, server) = (Place::new(), LogServer::builder().events(1..=5).start());
+    resume(&place, &server, &[]);
+    assert_eq!(place.run(&["checkpoint", "verify"]).code, 0);
+    fs::write(place.path("out.ndjson"), "short").unwrap();
+    let found = place.run(&["checkpoint", "verify"]);
+    assert_eq!(found.code, 6);
+    assert!(found.stdout.contains("it is shorter than what was committed: 5 bytes of"), "{}", found.stdout);
+}
+
+#[test]
 fn what_is_no_file_is_refused() {
     let (place, server) = (Place::new(), LogServer::builder().events(1..=5).start());
     let url = server.url("/e");

@@ -90,6 +90,15 @@ impl ExportFile {
         Ok(Self { file, path: std::path::absolute(path)? })
     }
 
+    /// Looks at the file of a mark, without taking it.
+    ///
+    /// # Errors
+    /// As [`ExportFile::check`]; [`ExportError::Io`] if it cannot be read.
+    pub fn inspect(mark: &ExportMark) -> Result<(), ExportError> {
+        let path = PathBuf::from(&mark.file);
+        Self { file: File::open(&path)?, path }.check(mark)
+    }
+
     /// The name under which the store knows it.
     #[must_use]
     pub fn name(&self) -> String {

@@ -11,10 +11,10 @@ use super::memory::MemoryStore;
 use super::sqlite::SqliteStore;
 use super::{
     Acquire, Acquired, Change, Edit, GAPS_KEPT, Holder, LEASE, Liveness, Mover, NewCursors, Owned, Process, Store,
-    StoreError, Summary,
+    StoreError, StoredExport, Summary,
 };
 use crate::consumer::id::{EventId, StreamName};
-use crate::consumer::record::{Commit, Epoch, Gap, GapState, Head, Key, Mark, Phase, Place, Record};
+use crate::consumer::record::{Commit, Epoch, ExportMark, Gap, GapState, Head, Key, Mark, Phase, Place, Record};
 use crate::consumer::time::Timestamp;
 
 /// Processes that a test declares dead.
@@ -566,6 +566,28 @@ fn set_begins_a_new_record<L: Lab>() {
     assert_eq!(bench.store().verify().unwrap(), Vec::<String>::new());
 }
 
+fn an_export_is_committed_with_the_cursor_and_forgotten_by_a_new_record<L: Lab>() {
+    let mut bench = Bench::<L>::new();
+    let owned = bench.own(1, Mover::Resume, 100);
+    assert!(!owned.known && owned.exports.is_empty());
+    let mark = |length| ExportMark { file: "/x/é.ndjson".into(), length, tail: u128::MAX - 1 };
+    for length in [10, 20] {
+        bench.commit(owned.epoch, &Commit { export: Some(mark(length)), ..moving("7") });
+    }
+    bench.commit(owned.epoch, &moving("8"));
+    bench.lab.reopen();
+    let stored = vec![StoredExport { mark: mark(20), latest: Some(id("7")) }];
+    assert_eq!(bench.summary(101).exports, stored);
+    let again = bench.own_again(owned.epoch);
+    assert!(again.known);
+    assert_eq!(again.exports, stored);
+    bench.edit(&set("50", None), true, 102).unwrap();
+    assert_eq!(bench.summary(102).exports, []);
+    bench.edit(&Edit::Forget, true, 103).unwrap();
+    let owned = bench.own(1, Mover::Resume, 104);
+    assert!(owned.known, "what was forgotten was known");
+}
+
 fn set_makes_a_stream<L: Lab>() {
     let mut bench = Bench::<L>::new();
     let cursors = NewCursors {
@@ -689,6 +711,7 @@ macro_rules! contract {
             keys_that_do_not_follow_are_refused
             numbers_too_large_do_no_harm
             one_refused_change_leaves_the_others_of_its_group
+            an_export_is_committed_with_the_cursor_and_forgotten_by_a_new_record
             set_begins_a_new_record
             set_makes_a_stream
             an_edit_stops_an_owner_whose_lease_ran_out

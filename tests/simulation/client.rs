@@ -42,9 +42,10 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(random: &mut Random, tell: bool) -> Self {
+    /// `patient`: the replay window is longer than any history.
+    pub fn new(random: &mut Random, patient: bool, tell: bool) -> Self {
         let mut options = Options::new(Follow::Resume);
-        options.window = Duration::from_secs(1 + random.below(120));
+        options.window = Duration::from_secs(1 + random.below(120) + if patient { 1_000_000 } else { 0 });
         options.cooldown = Duration::from_secs(random.below(90));
         options.on_expired = OnExpired::Live;
         options.max_replay = None;

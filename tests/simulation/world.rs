@@ -28,7 +28,8 @@ impl World {
         if tell {
             println!("{ways:?}");
         }
-        let client = Client::new(&mut random, tell);
+        // A notice that comes later than a window after its hole is beyond what any replay window covers.
+        let client = Client::new(&mut random, ways.notice_at == NoticeAt::Late, tell);
         Self {
             seed,
             server: Server::new(ways),

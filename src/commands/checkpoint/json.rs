@@ -21,6 +21,13 @@ struct StreamJson<'a> {
     owner: Option<OwnerJson<'a>>,
     url: Option<&'a str>,
     last_end: Option<&'a str>,
+    exports: Vec<ExportJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ExportJson<'a> {
+    file: &'a str,
+    length: u64,
 }
 
 #[derive(Serialize)]
@@ -72,6 +79,11 @@ fn stream(summary: &Summary) -> StreamJson<'_> {
         owner: summary.owner.as_ref().map(owner),
         url: summary.url.as_deref(),
         last_end: summary.last_end.as_deref(),
+        exports: summary
+            .exports
+            .iter()
+            .map(|stored| ExportJson { file: &stored.mark.file, length: stored.mark.length })
+            .collect(),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::cli::checkpoint::{CheckpointAction, CheckpointArgs};
 use crate::consumer::id::StreamName;
 use crate::consumer::time::Timestamp;
 use crate::error::{Exit, Failure};
+use crate::output::export::ExportFile;
 use crate::settings::CheckpointSettings;
 use crate::settings::near::all_near;
 use crate::settings::values::ListFormat;
@@ -155,7 +156,13 @@ fn verify(context: &mut Context<'_>) -> Result<Exit, Failure> {
         context.note(&format!("nothing is stored yet in `{db}`"));
         return Ok(Exit::Success);
     };
-    let findings = store.verify().map_err(|error| context.unusable(&error))?;
+    let mut findings = store.verify().map_err(|error| context.unusable(&error))?;
+    let summaries = store.list(context.now).map_err(|error| context.unusable(&error))?;
+    for stored in summaries.iter().flat_map(|summary| &summary.exports) {
+        if let Err(error) = ExportFile::inspect(&stored.mark) {
+            findings.push(format!("the export `{}`: {error}", stored.mark.file));
+        }
+    }
     if findings.is_empty() {
         return context.print(&format!("{db}: all is as it must be\n"));
     }

@@ -213,6 +213,7 @@ fn json_has_exactly_the_fields_of_the_contract() {
         "owner": {"pid": 4711, "host": "here", "since": "2026-11-30T20:39:26.123456Z"},
         "url": "https://h.example/e?token=***",
         "last_end": "SIGTERM",
+            "exports": []
     });
     assert_eq!(shown, expected);
     let listed: serde_json::Value = serde_json::from_str(&desk.run(&["list", "-o", "json"]).out).unwrap();
