@@ -199,3 +199,60 @@ fn ids_shared_by_several_events_lose_nothing_at_a_cut() {
     let got: Vec<String> = done.records().iter().map(|record| record["data"].as_str().unwrap().to_owned()).collect();
     assert_eq!(got, sent);
 }
+
+#[test]
+fn a_refusal_that_only_the_cursor_gets_means_that_it_is_expired() {
+    for status in [400, 404, 410, 412, 422] {
+        let place = Place::new();
+        let server = LogServer::builder().events(1..=20).gone_when_too_old(status).start();
+        let url = server.url("/e");
+        let arguments = ["resume", &url, "--stream", "s", "-o", "json", "--retry-initial", "10ms"];
+        assert_eq!(place.run(&[&arguments[..], &["-n", "5"]].concat()).ids(), numbers(1..=5));
+        server.discard_before("15");
+        let stopped = place.run(&arguments);
+        assert_eq!((stopped.code, stopped.stdout.as_str()), (5, ""), "{status}: {}", stopped.stderr);
+        assert!(stopped.stderr.contains("--on-expired live"), "{}", stopped.stderr);
+        assert_eq!(place.show("s")["latest"], "5");
+        let live = place.run(&[&arguments[..], &["--on-expired", "live", "-n", "3"]].concat());
+        assert_eq!((live.code, live.ids()), (0, numbers(15..=17)), "{status}: {}", live.stderr);
+    }
+}
+
+#[test]
+fn a_refusal_that_everybody_gets_is_a_refusal_and_the_cursor_stays() {
+    let place = Place::new();
+    let server = LogServer::builder().events(1..=20).start();
+    let url = server.url("/e");
+    let arguments = ["resume", &url, "--stream", "s", "-o", "json"];
+    place.run(&[&arguments[..], &["-n", "5"]].concat());
+    for _ in 0..2 {
+        server.fail_next(404, "");
+    }
+    let refused = place.run(&arguments);
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    assert_eq!(place.show("s")["latest"], "5");
+}
+
+#[test]
+fn a_refused_lagging_cursor_leads_to_a_second_attempt_from_before_latest() {
+    let (place, server) = (Place::new(), LogServer::builder().events(1..=100).gone_when_too_old(410).start());
+    let url = server.url("/e");
+    let mut resume = place.start(&["resume", &url, "--stream", "s", "-o", "json", "--until-id", "110"]);
+    resume.until_id("100");
+    server.wait_until_caught_up(0);
+    server.discard_before("90");
+    for id in 101..=104 {
+        server.push_dropped(&id.to_string(), "x");
+    }
+    server.comment("dropped 4 messages");
+    for id in 105..=110 {
+        server.push(&id.to_string(), "x");
+    }
+    let done = resume.finish();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(done.ids(), numbers(1..=110));
+    assert_eq!(done.replayed(), numbers(101..=104));
+    let sent: Vec<_> = server.wait_for_requests(3).iter().map(|request| request.last_event_id()).collect();
+    assert_eq!(sent, [None, Some("1".to_owned()), Some("99".to_owned())]);
+    assert_eq!(place.show("s")["gaps"][0]["state"], "recovered");
+}
