@@ -32,7 +32,7 @@ MUTATIONS = [
     ("lose the far side", "src/consumer/cursors.rs",
      "        self.outgoing.push(Outgoing::Event(event));", "        let _ = (event, Outgoing::Note(String::new()));"),
     ("thaw when the recovery begins", "src/consumer/machine.rs",
-     "        self.attempt.expected = ", "        self.gap.as_mut().expect(\"open\").phase = Phase::Reporting;\n        self.attempt.expected = "),
+     "        self.attempt.expected = ", "        gap.phase = Phase::Reporting;\n        self.attempt.expected = "),
     ("remove nothing", "src/consumer/events.rs",
      "        removal.when(key?)", "        let _ = removal.when(key?);\n        None"),
     ("end removal at the first unknown event", "src/consumer/events.rs",
@@ -59,7 +59,7 @@ def main():
         for name in ["src", "tests", "Cargo.toml", "Cargo.lock"]:
             source = root / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / name)
-        env = dict(os.environ, CARGO_TARGET_DIR=str(root / "target" / "mutations"))
+        env = dict(os.environ, CARGO_TARGET_DIR=str(root / "target" / "mutations"), SSECTL_SIM_HISTORIES="20000")
         for name, file, before, after in chosen:
             path = copy / file
             whole = path.read_text()
