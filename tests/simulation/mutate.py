@@ -44,8 +44,8 @@ MUTATIONS = [
     ("never end a report", "src/consumer/gaps.rs",
      "        if self.report_deadline().is_some_and(|deadline| deadline <= now) {\n            self.finish_report(now);\n        }\n", ""),
     ("let what a notice interrupted move newest", "src/consumer/gaps.rs",
-     "        self.link.reading = None;\n        self.head.recovery_at = Some(now);\n        if let Some(far)",
-     "        self.leave_reading_live(now);\n        self.head.recovery_at = Some(now);\n        if let Some(far)"),
+     "        self.link.reading = None;\n        self.head.recovery_at = Some(now);\n        let Some(gap)",
+     "        self.leave_reading_live(now);\n        self.head.recovery_at = Some(now);\n        let Some(gap)"),
 ]
 
 
