@@ -45,6 +45,12 @@ fn redacted(place: &Place, text: &str) -> String {
     let folder = place.path("");
     let folder = folder.to_str().unwrap().trim_end_matches('/');
     let text = text.replace(folder, "[FOLDER]");
+    // What version of the schema this build has is not the point of any of these.
+    let known = ssectl::store::sqlite::SCHEMA_VERSION;
+    let text = text.replace(
+        &format!("version {}, this build knows {known}", known + 1),
+        "version [NEXT], this build knows [KNOWN]",
+    );
     let port = regex::Regex::new(r"127\.0\.0\.1:[0-9]+").unwrap();
     let text = port.replace_all(&text, "127.0.0.1:[PORT]");
     let delay = regex::Regex::new(r"in [0-9.]+m?s").unwrap();

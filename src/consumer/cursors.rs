@@ -134,12 +134,12 @@ impl Consumer {
         }
     }
 
-    /// Delivers the far side from memory. Where `latest` moves already it moves nothing: events before it may
-    /// still come on this connection.
+    /// Delivers the far side from memory. Where `latest` moves already it moves nothing, since events before it may
+    /// still come on this connection; nor where events after it were delivered.
     pub(super) fn deliver_far_side(&mut self, now: Timestamp) {
-        let Some(FarSide { own, key, event, .. }) = self.far_side.take() else { return };
+        let Some(FarSide { own, key, event, ends_gap }) = self.far_side.take() else { return };
         self.outgoing.push(Outgoing::Event(event));
-        let own = self.frozen().then_some(own.as_str());
+        let own = (ends_gap && self.frozen()).then_some(own.as_str());
         self.link.delivered_ahead = key;
         self.deliver(Delivery { own, key, now });
     }

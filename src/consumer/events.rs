@@ -158,6 +158,10 @@ impl Consumer {
             return self.report_event(&arrival);
         }
         self.meet_far_side(&arrival);
+        // What is delivered while the gap waits may lie beyond its far side, which then ends nothing any more.
+        if let Some(far) = self.far_side.as_mut().filter(|_| arrival.own.is_some()) {
+            far.ends_gap = false;
+        }
         self.deliver(arrival.delivery());
         Step::go(Verdict::Deliver { replayed: false })
     }

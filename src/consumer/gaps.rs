@@ -104,9 +104,6 @@ impl Consumer {
         // What it delivered lies before `newest`, which stays where it is until it is met again.
         self.link.reading = None;
         self.head.recovery_at = Some(now);
-        if let Some(far) = &mut self.far_side {
-            far.ends_gap = false;
-        }
         let Some(gap) = &mut self.gap else { return Next::Go };
         gap.phase = Phase::Waiting;
         gap.progress = None;

@@ -6,6 +6,9 @@ use super::drop_notice::DropNotices;
 use super::id::EventId;
 use super::pointer::Pointer;
 
+/// The ordinary replay window (`--window`).
+pub const WINDOW_DEFAULT: Duration = Duration::from_secs(15 * 60);
+
 /// Which command follows the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follow {
@@ -90,7 +93,7 @@ impl Options {
     pub fn new(follow: Follow) -> Self {
         Self {
             follow,
-            window: Duration::from_secs(15 * 60),
+            window: WINDOW_DEFAULT,
             cooldown: Duration::from_secs(60),
             max_replay: None,
             on_drop: OnDrop::default(),

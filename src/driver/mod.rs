@@ -574,6 +574,11 @@ where
         self.progress.events = self.stats.delivered;
         self.progress.bytes = self.stats.bytes;
         self.progress.reread = self.policy.reread();
+        if let Some(id) = self.policy.dispatch_id() {
+            let last = self.progress.last_id.get_or_insert_default();
+            last.clear();
+            last.push_str(id);
+        }
         self.console.progress(&self.progress);
     }
 }

@@ -44,7 +44,7 @@ pub mod defaults {
     /// `--max-event-bytes`.
     pub const MAX_EVENT_BYTES: usize = 64 << 20;
     /// `--window`.
-    pub const WINDOW: Duration = Duration::from_secs(15 * 60);
+    pub const WINDOW: Duration = crate::consumer::options::WINDOW_DEFAULT;
     /// `--drop-cooldown`.
     pub const DROP_COOLDOWN: Duration = Duration::from_secs(60);
     /// `--read-ahead`, in bytes.

@@ -358,7 +358,9 @@ impl CheckpointSettings {
             return default_name(&stream::url(target)?, parameter);
         }
         StreamName::new(target).map_err(|why| {
-            Failure::usage(format!("use `{}` as the name of a stream", target.escape_debug())).cause(why.to_string())
+            Failure::usage(format!("use `{}` as the name of a stream", target.escape_debug()))
+                .cause(why.to_string())
+                .hint("name it as `ssectl checkpoint list` does")
         })
     }
 }

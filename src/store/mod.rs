@@ -17,6 +17,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::consumer::id::{EventId, StreamName};
+use crate::consumer::options::WINDOW_DEFAULT;
 use crate::consumer::record::{Commit, Epoch, ExportMark, Gap, Head, Key, Record};
 use crate::consumer::time::Timestamp;
 
@@ -183,6 +184,14 @@ pub struct Summary {
     pub moved_by: Option<Mover>,
     /// How far its exports are written.
     pub exports: Vec<StoredExport>,
+}
+
+impl Summary {
+    /// The replay window of the last run, or the ordinary one where no run was yet.
+    #[must_use]
+    pub fn window_in_force(&self) -> Duration {
+        if self.window.is_zero() { WINDOW_DEFAULT } else { self.window }
+    }
 }
 
 /// What `checkpoint set` and `import` write (rule 11: a new record).

@@ -7,7 +7,7 @@ use ssectl::consumer::id::{EventId, StreamName};
 use ssectl::consumer::machine::{Consumer, Start};
 use ssectl::consumer::options::{Follow, OnExpired, Options};
 use ssectl::consumer::policy::{Incoming, Next, Outgoing, Policy, Verdict};
-use ssectl::consumer::record::{GapState, Record};
+use ssectl::consumer::record::{Gap, GapState, Record};
 use ssectl::consumer::time::Timestamp;
 use ssectl::store::memory::MemoryStore;
 use ssectl::store::{Acquire, Acquired, Liveness, Mover, Owned, Process, Store};
@@ -234,6 +234,13 @@ impl Client {
 
     pub fn gap_is_open(&mut self) -> bool {
         self.policy().gap_open()
+    }
+
+    /// Gaps that were given up as unrecoverable without a second attempt.
+    pub fn given_up_early(&mut self) -> usize {
+        let early = |gap: &Gap| gap.state == GapState::Unrecoverable && gap.attempt < 2;
+        let summary = self.store.show(&self.stream, self.now).expect("in memory");
+        summary.map_or(0, |summary| summary.gaps.iter().filter(|gap| early(gap)).count())
     }
 
     /// Gaps that went to a second attempt: from the id before `latest`, past which a late notice's hole may lie.

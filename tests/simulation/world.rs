@@ -199,6 +199,7 @@ impl World {
         assert!(record.gap.is_none_or(|gap| gap.phase == Phase::Reporting));
         self.gaps_ended = self.client.gaps(&GapState::ALL) as u64;
         self.check_once();
+        assert_eq!(self.client.given_up_early(), 0, "{}: a gap got no second attempt", self.at());
         // Such a server's gaps are recovered, unless it drops events in one recovery after the other.
         let unrecovered = self.client.gaps(&[GapState::Unrecoverable]);
         if self.server.ways.keeps_everything() {

@@ -74,7 +74,7 @@ fn stream(summary: &Summary) -> StreamJson<'_> {
         lagging: summary.lagging.as_ref().map(EventId::as_str),
         latest_at: time(summary.latest_at),
         lagging_at: time(summary.lagging_at),
-        window: duration_text(summary.window),
+        window: duration_text(summary.window_in_force()),
         gaps: summary.gaps.iter().map(gap).collect(),
         owner: summary.owner.as_ref().map(owner),
         url: summary.url.as_deref(),

@@ -103,7 +103,9 @@ impl Context<'_> {
             Err(unusable) => return unusable,
         };
         if stored.is_empty() {
-            return failure.cause(format!("nothing is stored yet in `{}`", self.settings.db.display()));
+            return failure
+                .cause(format!("nothing is stored yet in `{}`", self.settings.db.display()))
+                .hint("`ssectl resume URL` stores a cursor; `--db PATH` names another database");
         }
         let failure = failure.cause(format!("`{}` has no such stream", self.settings.db.display()));
         let near = all_near(name.as_str(), stored.iter().map(|summary| summary.stream.as_str()));

@@ -44,7 +44,7 @@ fn row(summary: &Summary) -> [String; 7] {
         id(&summary.latest),
         id(&summary.lagging),
         summary.latest_at.map_or("-".to_owned(), rfc3339_seconds),
-        duration_text(summary.window),
+        duration_text(summary.window_in_force()),
         gap_counts(&summary.gaps),
         summary.owner.as_ref().map_or("-".to_owned(), holder_words),
     ]
@@ -78,7 +78,7 @@ pub fn show(summary: &Summary) -> String {
     };
     line("latest", &position(summary.latest.as_ref(), summary.latest_at.map(|at| ("moved", at))));
     line("lagging", &position(summary.lagging.as_ref(), summary.lagging_at.map(|at| ("delivered", at))));
-    line("window", &duration_text(summary.window));
+    line("window", &duration_text(summary.window_in_force()));
     line("url", &summary.url.as_deref().map_or("-".to_owned(), |text| one_line(text).into_owned()));
     let owner = summary.owner.as_ref();
     line(

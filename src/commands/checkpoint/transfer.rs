@@ -57,7 +57,7 @@ fn entry(summary: &Summary) -> Option<Entry> {
         stream: summary.stream.to_string(),
         latest: summary.latest.as_ref()?.to_string(),
         lagging: summary.lagging.as_ref().map(EventId::to_string),
-        window: Some(duration_text(summary.window)),
+        window: Some(duration_text(summary.window_in_force())),
         url: summary.url.clone(),
     })
 }

@@ -713,6 +713,27 @@ histories! {
         ev 8 => -
         ev 9 => D
     ";
+    rule_6_a_far_side_that_was_left_behind_moves_nothing_back: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 2 events
+        ev 8 => H>
+        connect 1
+        ev 2 => -
+        comment dropped 2 events => >
+        connect 5
+        ev 20..30 => D
+        wait 60s => >
+        connect 1
+        ev 31 => D>
+        memory 8
+        newest 31
+        connect 4
+        ev 32 => D
+        gap unrecoverable
+        latest 32
+    ";
     rule_6_sixty_seconds_without_a_known_event_after_some_is_partial: "
         connect live
         ev a => D

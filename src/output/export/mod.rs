@@ -177,8 +177,8 @@ impl ExportFile {
     /// [`ExportError::Io`].
     pub fn whole_lines(&self, mut take: impl FnMut(&[u8])) -> Result<u64, ExportError> {
         let packing = Packing::of(&self.path);
-        let whole = packing.whole_frames(self.from_start()?)?;
-        let mut reader = packing.reader(self.from_start()?.take(whole))?;
+        let whole = packing.whole_frames(self.rewound()?)?;
+        let mut reader = packing.reader(self.rewound()?.take(whole))?;
         let (mut line, mut length) = (Vec::new(), 0);
         loop {
             line.clear();
@@ -191,7 +191,7 @@ impl ExportFile {
         }
     }
 
-    fn from_start(&self) -> io::Result<&File> {
+    fn rewound(&self) -> io::Result<&File> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0))?;
         Ok(file)
