@@ -159,6 +159,7 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             [CompletionResult]::new('--initial', '--initial', [CompletionResultType]::ParameterName, 'Where to start when nothing is stored: live, or after an id [default: live]')
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Append records to this file, each event once whatever happens, instead of to stdout')
             [CompletionResult]::new('--commit-interval', '--commit-interval', [CompletionResultType]::ParameterName, 'How often what was written to FILE is made durable [default: 1s, or after 8MiB]')
+            [CompletionResult]::new('--rotate', '--rotate', [CompletionResultType]::ParameterName, 'Finish the file at this size or age and begin another; its name needs `{time}`')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
             [CompletionResult]::new('--http1.1', '--http1.1', [CompletionResultType]::ParameterName, 'Use HTTP/1.1, never HTTP/2')

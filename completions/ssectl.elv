@@ -154,6 +154,7 @@ set edit:completion:arg-completer[ssectl] = {|@words|
             cand --initial 'Where to start when nothing is stored: live, or after an id [default: live]'
             cand --to 'Append records to this file, each event once whatever happens, instead of to stdout'
             cand --commit-interval 'How often what was written to FILE is made durable [default: 1s, or after 8MiB]'
+            cand --rotate 'Finish the file at this size or age and begin another; its name needs `{time}`'
             cand -k 'Do not verify the server''s certificate'
             cand --insecure 'Do not verify the server''s certificate'
             cand --http1.1 'Use HTTP/1.1, never HTTP/2'

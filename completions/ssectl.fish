@@ -144,6 +144,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l until-idle -d '
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l initial -d 'Where to start when nothing is stored: live, or after an id [default: live]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l to -d 'Append records to this file, each event once whatever happens, instead of to stdout' -r -F
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l commit-interval -d 'How often what was written to FILE is made durable [default: 1s, or after 8MiB]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l rotate -d 'Finish the file at this size or age and begin another; its name needs `{time}`' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l compressed -d 'Ask for a compressed response'

@@ -73,6 +73,6 @@ async fn two_streams_share_a_pipe() {
 async fn a_file_holds_every_record() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("events.ndjson");
-    write_events("one", &mut ExportFile::open(&path).unwrap().into_sink(Reopen::default()).unwrap()).await;
+    write_events("one", &mut ExportFile::open(&path).unwrap().into_sink(&Reopen::default(), None).unwrap()).await;
     check("one", &std::fs::read_to_string(&path).unwrap());
 }

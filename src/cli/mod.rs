@@ -17,6 +17,7 @@ use clap_complete::Shell;
 use self::checkpoint::CheckpointArgs;
 use self::run::{BoundArgs, ConfigArgs, DbArgs, NoStoreArgs, OutputArgs};
 use self::stream::{ConnectionArgs, CursorArgs, DropArgs};
+use crate::output::export::RotationLimit;
 use crate::settings::parse;
 use crate::settings::values::{Initial, ListFormat, OnDrop};
 
@@ -125,12 +126,18 @@ pub struct ResumeArgs {
     /// Append records to this file, each event once whatever happens, instead of to stdout
     ///
     /// json, unless --output says otherwise; a format without ids is refused. Several STREAMs need `{stream}` in the name.
-    /// SIGHUP opens the file anew (logrotate).
+    /// A name that ends in `.zst` or `.gz` is compressed. SIGHUP opens the file anew (logrotate).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub to: Option<PathBuf>,
     /// How often what was written to FILE is made durable [default: 1s, or after 8MiB]
     #[arg(long, value_name = "DUR", value_parser = parse::duration, requires = "to", help_heading = "Output")]
     pub commit_interval: Option<Duration>,
+    /// Finish the file at this size or age and begin another; its name needs `{time}`
+    ///
+    /// As in --to '{stream}-{time}.ndjson'. A file ends in `.part` until it is finished, durable and never written to
+    /// again. SIGHUP finishes it at once.
+    #[arg(long, value_name = "SIZE|DUR", value_parser = parse::rotation, requires = "to", help_heading = "Output")]
+    pub rotate: Option<RotationLimit>,
 }
 
 /// `ssectl replay`.

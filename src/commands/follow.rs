@@ -208,6 +208,7 @@ async fn sink(
     };
     let begin = Begin {
         path: &export_path(&export.file, &stream.name),
+        rotate: export.rotate,
         stream,
         format: &shared.settings.output.format,
         json_data: shared.settings.output.json_data,

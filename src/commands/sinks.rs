@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::consumer::id::StreamName;
-use crate::consumer::ports::{Sink, SinkError};
+use crate::consumer::ports::{Sink, SinkError, Turned};
 use crate::consumer::record::ExportMark;
 use crate::output::export::ExportSink;
 use crate::output::stdout::StdoutSink;
@@ -32,10 +32,24 @@ impl Sink for AnySink {
         }
     }
 
-    async fn committed(&self) -> Result<(), SinkError> {
+    fn turn_is_due(&self) -> bool {
         match self {
-            Self::Stdout(sink) => sink.committed().await,
-            Self::Export(sink) => sink.committed().await,
+            Self::Stdout(sink) => sink.turn_is_due(),
+            Self::Export(sink) => sink.turn_is_due(),
+        }
+    }
+
+    async fn turn_due(&self) {
+        match self {
+            Self::Stdout(sink) => sink.turn_due().await,
+            Self::Export(sink) => sink.turn_due().await,
+        }
+    }
+
+    async fn turn(&self) -> Result<Option<Turned>, SinkError> {
+        match self {
+            Self::Stdout(sink) => sink.turn().await,
+            Self::Export(sink) => sink.turn().await,
         }
     }
 

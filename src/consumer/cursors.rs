@@ -190,7 +190,15 @@ impl Consumer {
             keys: changes.keys,
             keys_keep_from: self.keys_keep_from(),
             export: None,
+            export_done: None,
         })
+    }
+
+    /// A commit that changes nothing of what was delivered.
+    pub(super) fn unchanged_record(&self) -> Commit {
+        let mut head = self.head.clone();
+        head.next_seq -= self.changes.keys.len() as u64;
+        Commit { begin: self.changes.begin, head, ..Commit::default() }
     }
 
     /// Everything, as a commit that begins a record; its keys must be added by who has them.
@@ -206,6 +214,7 @@ impl Consumer {
             keys: Vec::new(),
             keys_keep_from: self.keys_keep_from(),
             export: None,
+            export_done: None,
         }
     }
 }

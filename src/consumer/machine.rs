@@ -478,6 +478,10 @@ impl Policy for Consumer {
         self.commit(now)
     }
 
+    fn unchanged(&self) -> Commit {
+        self.unchanged_record()
+    }
+
     fn whole(&self) -> Commit {
         self.whole_record()
     }

@@ -141,6 +141,10 @@ pub trait Policy {
     fn outgoing(&mut self) -> Vec<Outgoing>;
     /// Everything that changed since the last commit, if anything did. Only to be asked for after delivery.
     fn take_commit(&mut self, now: Timestamp) -> Option<Commit>;
+    /// A commit that changes nothing, asked for before anything is delivered: it carries what the output has to store.
+    fn unchanged(&self) -> Commit {
+        Commit::default()
+    }
     /// The whole record as one commit that begins anew, for a journal that takes over from another.
     fn whole(&self) -> Commit;
     /// A gap is open.

@@ -151,6 +151,15 @@ impl fmt::Display for SinkError {
     }
 }
 
+/// An output has gone on elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turned {
+    /// Where it goes on.
+    pub begun: ExportMark,
+    /// The name of what is finished, if nothing of it is to be remembered.
+    pub done: Option<String>,
+}
+
 /// Takes batches of whole records. Delivered means: `write` (for a file, `sync` after it) returned.
 ///
 /// A clone is another handle of the same output.
@@ -167,11 +176,24 @@ pub trait Sink: Clone {
     /// [`SinkError`] if it cannot be made durable.
     fn sync(&self) -> impl Future<Output = Result<Option<ExportMark>, SinkError>>;
 
-    /// The commit that goes with the last `sync` is durable, and nothing was written since.
+    /// The output wants to go on elsewhere: to be synced, committed and [turned](Self::turn) before it is written to again.
+    fn turn_is_due(&self) -> bool {
+        false
+    }
+
+    /// Ends when [`Self::turn_is_due`]; never, where the output has one place only. Cancel-safe.
+    fn turn_due(&self) -> impl Future<Output = ()> {
+        std::future::pending()
+    }
+
+    /// Goes on elsewhere, if that is due. The commit that goes with the last `sync` is durable, and nothing was written
+    /// since; what is given back must be durable before anything is.
     ///
     /// # Errors
-    /// [`SinkError`] if the output cannot go on, such as a file that cannot be opened anew.
-    fn committed(&self) -> impl Future<Output = Result<(), SinkError>>;
+    /// [`SinkError`] if it cannot go on, such as a file that cannot be opened anew.
+    fn turn(&self) -> impl Future<Output = Result<Option<Turned>, SinkError>> {
+        std::future::ready(Ok(None))
+    }
 
     /// Ends when the reader of the output has gone away; never, where that cannot be seen.
     fn closed(&self) -> impl Future<Output = ()>;

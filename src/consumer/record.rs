@@ -203,4 +203,6 @@ pub struct Commit {
     pub keys_keep_from: u64,
     /// How far the export is written that goes with this change. A new record forgets all marks before.
     pub export: Option<ExportMark>,
+    /// The name of an export that is finished: its mark is forgotten.
+    pub export_done: Option<String>,
 }

@@ -37,6 +37,8 @@ use session::Leaving;
 
 /// How long an output that takes no more is waited for when the run is to end.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
+/// The same for an export, which is then durable and committed.
+const EXPORT_GRACE: Duration = Duration::from_secs(60);
 /// Connections that end after events, one after the other, until it is told who is slow (rule 14).
 const CUTS_TO_TELL: u32 = 4;
 /// Statuses that may mean that the server no longer has the cursor, if the same request without one gets 200 (rule 6).
@@ -144,9 +146,9 @@ where
         jitter: Box<dyn FnMut() -> f64>,
     ) -> Self {
         Self {
+            pump: Pump::new(edge.journal, edge.sink, settings.grouping, policy.unchanged()),
             policy,
             transport: edge.transport,
-            pump: Pump::new(edge.journal, edge.sink, settings.grouping),
             spare: edge.spare,
             keys_under_way: Vec::new(),
             in_memory: false,
@@ -356,6 +358,7 @@ where
             let busy = self.pump.is_committing();
             tokio::select! {
                 done = self.pump.done(), if busy => self.take_done(done).await?,
+                () = sink.turn_due(), if !busy => self.start_write(),
                 () = tokio::time::sleep_until(until) => return Ok(()),
                 end = interrupt(&self.shutdown, self.time_limit, &sink) => return Err(end),
                 error = journal.fenced(), if !self.in_memory => self.store_failed(error).await?,
@@ -389,7 +392,14 @@ where
         }
     }
 
+    /// Writes what is to be written, unless the output is to go on elsewhere first.
     fn start_write(&mut self) {
+        if !self.pump.is_writing() && self.pump.turn_is_due() {
+            // What the policy has decided since is in the batch, and not in what is queued for a commit.
+            self.take_delivered();
+            self.notices_committed = self.stats.drop_notices;
+            self.pump.begin_turn();
+        }
         if !self.pump.is_writing() && !self.batch.is_empty() {
             self.pump.write(std::mem::take(&mut self.batch));
         }
@@ -494,7 +504,9 @@ where
         let shutdown = self.shutdown.clone();
         let gone = matches!(end, End::ReaderGone | End::Output(_));
         let hurried = gone || matches!(end, End::Signal(_));
-        let mut limit = hurried.then(|| Instant::now() + OUTPUT_GRACE);
+        // A file takes what is written, if slowly; the reader of a pipe may never.
+        let grace = if self.pump.is_exclusive() { EXPORT_GRACE } else { OUTPUT_GRACE };
+        let mut limit = hurried.then(|| Instant::now() + grace);
         while self.pump.is_writing() || !(gone || self.batch.is_empty()) {
             if !gone {
                 self.start_write();
@@ -503,7 +515,7 @@ where
                 done = self.pump.done() => done,
                 number = shutdown.signalled(), if limit.is_none() => {
                     *end = End::Signal(number);
-                    limit = Some(Instant::now() + OUTPUT_GRACE);
+                    limit = Some(Instant::now() + grace);
                     continue;
                 }
                 () = sleep_until(limit) => return,

@@ -39,6 +39,8 @@ pub(super) struct Pump<J, S> {
     committing: Pending<Result<(), PumpError>>,
     /// Delivered and not yet given to the journal. One, unless a record begins in between.
     queued: VecDeque<Commit>,
+    /// The last commit, without what it changed: the output may have something of its own to store.
+    unchanged: Commit,
     written_bytes: u64,
     committed_at: Instant,
     failed: bool,
@@ -61,8 +63,10 @@ pub(super) enum Done {
 }
 
 impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
-    pub(super) fn new(journal: J, sink: S, grouping: Grouping) -> Self {
+    /// `unchanged` is a commit that changes nothing of what is stored.
+    pub(super) fn new(journal: J, sink: S, grouping: Grouping, unchanged: Commit) -> Self {
         Self {
+            unchanged,
             journal,
             sink,
             grouping,
@@ -131,9 +135,24 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
         self.queued.pop_front()
     }
 
+    /// The output is to go on elsewhere before it is written to again.
+    pub(super) fn turn_is_due(&self) -> bool {
+        self.grouping.durable && !self.failed && self.sink.turn_is_due()
+    }
+
+    /// Commits what is queued, or only how far the output is written, so that the output can go on elsewhere.
+    pub(super) fn begin_turn(&mut self) {
+        let commit = self.next_commit().unwrap_or_else(|| self.unchanged.clone());
+        self.commit(commit);
+    }
+
     pub(super) fn commit(&mut self, mut commit: Commit) {
         self.written_bytes = 0;
         self.committed_at = Instant::now();
+        if self.grouping.durable {
+            self.unchanged = Commit { head: commit.head.clone(), ..Commit::default() };
+        }
+        let unchanged = self.unchanged.clone();
         let (journal, sink, durable) = (self.journal.clone(), self.sink.clone(), self.grouping.durable);
         self.committing = Some(Box::pin(async move {
             if !durable {
@@ -141,7 +160,13 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
             }
             commit.export = sink.sync().await.map_err(PumpError::Sink)?;
             journal.commit(commit).await.map_err(PumpError::Journal)?;
-            sink.committed().await.map_err(PumpError::Sink)
+            match sink.turn().await.map_err(PumpError::Sink)? {
+                Some(turned) => {
+                    let begun = Commit { export: Some(turned.begun), export_done: turned.done, ..unchanged };
+                    journal.commit(begun).await.map_err(PumpError::Journal)
+                }
+                None => Ok(()),
+            }
         }));
     }
 

@@ -69,6 +69,8 @@ enum Woken<K> {
     Chunk(Result<Option<K>, Broken>),
     Done(super::pump::Done),
     Time,
+    /// The output is to go on elsewhere, which the next write begins with.
+    Turn,
     Interrupt(End),
     Fenced(crate::consumer::ports::JournalError),
 }
@@ -128,6 +130,7 @@ where
             end = interrupt(&self.shutdown, self.time_limit, &sink) => Woken::Interrupt(end),
             chunk = body.chunk(), if pull => Woken::Chunk(chunk),
             () = sleep_until(time) => Woken::Time,
+            () = sink.turn_due(), if !writing => Woken::Turn,
             error = journal.fenced(), if !self.in_memory => Woken::Fenced(error),
         };
         let waited = start.elapsed();
@@ -186,6 +189,7 @@ where
                 result.err().map(Leaving::End)
             }
             Woken::Time => self.take_time(link),
+            Woken::Turn => None,
             Woken::Interrupt(end) => Some(Leaving::End(end)),
             Woken::Fenced(error) => self.store_failed(error).await.err().map(Leaving::End),
         }

@@ -56,10 +56,6 @@ impl Sink for StdoutSink {
         Ok(None)
     }
 
-    async fn committed(&self) -> Result<(), SinkError> {
-        Ok(())
-    }
-
     async fn closed(&self) {
         self.writer.closed().await;
     }

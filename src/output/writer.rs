@@ -18,10 +18,10 @@ use crate::consumer::ports::SinkError;
 /// Jobs that may wait for the thread. A stream waits for its batch to be written, so it has one of them at a time.
 const JOBS_MAX: usize = 16;
 
-/// What the thread is asked to do; the answer goes back by the sender in it.
-enum Job {
-    Write(Vec<u8>, oneshot::Sender<Result<Vec<u8>, SinkError>>),
-    Sync(oneshot::Sender<Result<(), SinkError>>),
+/// A batch to write, and where the answer goes.
+struct Job {
+    batch: Vec<u8>,
+    answer: oneshot::Sender<Result<Vec<u8>, SinkError>>,
 }
 
 /// A handle of the thread, which ends when the last of them is dropped.
@@ -50,19 +50,9 @@ impl Writer {
         if batch.is_empty() {
             return Ok(batch);
         }
-        let (answer, answered) = oneshot::channel();
-        self.ask(Job::Write(batch, answer), answered).await
-    }
-
-    /// Makes durable what was written.
-    pub(super) async fn sync(&self) -> Result<(), SinkError> {
-        let (answer, answered) = oneshot::channel();
-        self.ask(Job::Sync(answer), answered).await
-    }
-
-    async fn ask<T>(&self, job: Job, answered: oneshot::Receiver<Result<T, SinkError>>) -> Result<T, SinkError> {
         let stopped = || SinkError::Failed(io::Error::other("the thread that writes the output has ended"));
-        self.jobs.send(job).await.map_err(|_| stopped())?;
+        let (answer, answered) = oneshot::channel();
+        self.jobs.send(Job { batch, answer }).await.map_err(|_| stopped())?;
         answered.await.unwrap_or_else(|_| Err(stopped()))
     }
 
@@ -84,23 +74,18 @@ struct Thread {
 
 impl Thread {
     fn run(mut self, mut queue: mpsc::Receiver<Job>) {
-        while let Some(job) = queue.blocking_recv() {
+        while let Some(Job { mut batch, answer }) = queue.blocking_recv() {
+            let result = self.write(&batch);
+            batch.clear();
             // Nobody waits for the answer if the stream was stopped meanwhile: no reason to stop here.
-            match job {
-                Job::Write(mut batch, answer) => {
-                    let result = self.attempt(|file| write_all(file, &batch));
-                    batch.clear();
-                    drop(answer.send(result.map(|()| batch)));
-                }
-                Job::Sync(answer) => drop(answer.send(self.attempt(File::sync_data))),
-            }
+            drop(answer.send(result.map(|()| batch)));
         }
     }
 
-    /// Does something with the file, unless something failed before.
-    fn attempt(&mut self, work: impl FnOnce(&File) -> io::Result<()>) -> Result<(), SinkError> {
+    /// Writes a batch, unless something failed before.
+    fn write(&mut self, batch: &[u8]) -> Result<(), SinkError> {
         if self.failure.is_none() {
-            self.failure = work(&self.file).err().map(Failure::from);
+            self.failure = write_all(&self.file, batch).err().map(Failure::from);
         }
         match &self.failure {
             None => Ok(()),
@@ -116,7 +101,7 @@ impl Thread {
 
 /// A failure that can be reported more than once, which [`io::Error`] cannot.
 #[derive(Debug, PartialEq, Eq)]
-enum Failure {
+pub(super) enum Failure {
     Closed,
     System(i32),
     Other(io::ErrorKind, String),
@@ -133,7 +118,7 @@ impl From<io::Error> for Failure {
 }
 
 impl Failure {
-    fn error(&self) -> SinkError {
+    pub(super) fn error(&self) -> SinkError {
         match self {
             Self::Closed => SinkError::Closed,
             Self::System(code) => SinkError::Failed(io::Error::from_raw_os_error(*code)),

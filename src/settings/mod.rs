@@ -26,6 +26,7 @@ use crate::consumer::id::{EventId, StreamName};
 use crate::consumer::idle::IdleOption;
 use crate::consumer::options::Options as Policy;
 use crate::http;
+use crate::output::export::RotationLimit;
 
 pub use self::environment::Environment;
 pub use self::resolve::{CheckpointSettings, DemoSettings};
@@ -138,6 +139,8 @@ pub struct ExportSettings {
     pub file: PathBuf,
     /// How often what was written is made durable.
     pub commit_interval: Duration,
+    /// When a file is finished and another begun; the name then holds `{time}`.
+    pub rotate: Option<RotationLimit>,
 }
 
 /// What ends a run that would go on for ever.

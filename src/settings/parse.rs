@@ -13,6 +13,7 @@ use super::values::{
     OnDrop, OnExpired, OutputFormat, Pointer, SendCursor,
 };
 use crate::consumer::id::EventId;
+use crate::output::export::RotationLimit;
 use crate::redact::Secret;
 
 /// A value, or what is wrong with its text.
@@ -102,6 +103,19 @@ pub fn size(text: &str) -> Parsed<u64> {
     match scaled(number, factor)? {
         0 => Err("a size of nothing would let no event through".to_owned()),
         bytes => Ok(bytes),
+    }
+}
+
+/// A duration, else a size: what an export is rotated by.
+///
+/// # Errors
+/// If it is neither, or nothing.
+pub fn rotation(text: &str) -> Parsed<RotationLimit> {
+    match (duration(text), size(text)) {
+        (Ok(age), _) if age.is_zero() => Err("a file of no age would never hold a record".to_owned()),
+        (Ok(age), _) => Ok(RotationLimit::Age(age)),
+        (Err(_), Ok(bytes)) => Ok(RotationLimit::Bytes(bytes)),
+        (Err(_), Err(_)) => Err("neither a size, as `64MiB`, nor a duration, as `1h`".to_owned()),
     }
 }
 

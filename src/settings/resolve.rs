@@ -17,6 +17,9 @@ use crate::consumer::options::Follow;
 use crate::error::Failure;
 use crate::http::default_stream_name;
 
+/// What stands in the name of an export file for the time at which it was begun.
+const TIME_PLACEHOLDER: &str = "{time}";
+
 /// What names the stream in the name of an export file.
 const STREAM_PLACEHOLDER: &str = "{stream}";
 
@@ -65,6 +68,7 @@ impl From<ResumeArgs> for Request {
         request.export = args.to.map(|file| ExportSettings {
             file,
             commit_interval: args.commit_interval.unwrap_or(defaults::COMMIT_INTERVAL),
+            rotate: args.rotate,
         });
         request
     }
@@ -258,12 +262,29 @@ fn check_export(output: &OutputSettings, streams: usize) -> Result<(), Failure> 
             .cause("the ids in FILE give the position back when the database is lost")
             .hint("leave `--output` out, or show `{id}` in the template"));
     }
+    check_rotation(export)?;
     if streams > 1 && !export.file.to_string_lossy().contains(STREAM_PLACEHOLDER) {
         return Err(Failure::usage("write several streams to one FILE")
             .cause("each stream has an export of its own")
             .hint("put `{stream}` into the name, as in `--to '{stream}.jsonl'`"));
     }
     Ok(())
+}
+
+/// `{time}` stands once in the name of a rotated file, and of no other.
+fn check_rotation(export: &ExportSettings) -> Result<(), Failure> {
+    let text = export.file.to_string_lossy();
+    let (folder, name) = text.rsplit_once('/').unwrap_or(("", &text));
+    let (in_folder, in_name) = (folder.contains(TIME_PLACEHOLDER), name.matches(TIME_PLACEHOLDER).count());
+    match export.rotate {
+        Some(_) if in_folder || in_name != 1 => Err(Failure::usage("rotate an export whose files have one name")
+            .cause("each file is named by the time at which it was begun")
+            .hint("put `{time}` into the name once, as in `--to '{stream}-{time}.ndjson'`")),
+        None if in_folder || in_name > 0 => Err(Failure::usage("name a file by the time at which it was begun")
+            .cause("there is one file, which is gone on with each time")
+            .hint("say when another is begun, as in `--rotate 1h`, or leave `{time}` out")),
+        _ => Ok(()),
+    }
 }
 
 fn bounds(args: BoundArgs) -> BoundSettings {

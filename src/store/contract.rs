@@ -171,6 +171,7 @@ fn full_commit() -> Commit {
         keys: vec![0, Key::MAX, 0x00ff_0a00],
         keys_keep_from: 0,
         export: None,
+        export_done: None,
     }
 }
 
@@ -286,6 +287,17 @@ fn everything_of_a_record_is_kept<L: Lab>() {
         None,
         "a run that cannot say how it ended must not seem to have ended well"
     );
+}
+
+fn a_stream_is_known_once_something_was_delivered_or_edited<L: Lab>() {
+    let mut bench = Bench::<L>::new();
+    let owned = bench.own(1, Mover::Resume, 100);
+    let mark = ExportMark { file: "/x".into(), length: 0, tail: 0 };
+    bench.commit(owned.epoch, &Commit { export: Some(mark), ..Commit::default() });
+    let owned = bench.own_again(owned.epoch);
+    assert!(!owned.known, "owned twice by who did not live to deliver");
+    bench.commit(owned.epoch, &moving("1"));
+    assert!(bench.own_again(owned.epoch).known);
 }
 
 fn a_second_resume_is_busy<L: Lab>() {
@@ -576,11 +588,20 @@ fn an_export_is_committed_with_the_cursor_and_forgotten_by_a_new_record<L: Lab>(
     }
     bench.commit(owned.epoch, &moving("8"));
     bench.lab.reopen();
-    let stored = vec![StoredExport { mark: mark(20), latest: Some(id("7")) }];
+    let stored = vec![StoredExport { mark: mark(20), latest: Some(id("7")), next_seq: 0, delivered_at: None }];
+    assert!(stored[0].is_at(&moving("7").head));
+    assert!(!stored[0].is_at(&moving("8").head));
+    assert!(!stored[0].is_at(&Head { next_seq: 1, ..moving("7").head }), "delivered under the same id");
+    assert!(!stored[0].is_at(&Head { delivered_at: Some(at(1)), ..moving("7").head }), "delivered without an id");
     assert_eq!(bench.summary(101).exports, stored);
     let again = bench.own_again(owned.epoch);
     assert!(again.known);
     assert_eq!(again.exports, stored);
+    let other = ExportMark { file: "/x/other".into(), ..mark(0) };
+    let done = Some("/x/é.ndjson".into());
+    bench.commit(again.epoch, &Commit { export: Some(other.clone()), export_done: done, ..moving("8") });
+    let names: Vec<_> = bench.summary(102).exports.into_iter().map(|stored| stored.mark.file).collect();
+    assert_eq!(names, [other.file], "what is done is forgotten");
     bench.edit(&set("50", None), true, 102).unwrap();
     assert_eq!(bench.summary(102).exports, []);
     bench.edit(&Edit::Forget, true, 103).unwrap();
@@ -695,6 +716,7 @@ macro_rules! contract {
         $(contract! { $lab $module:
             a_new_stream_is_empty_and_owned
             everything_of_a_record_is_kept
+            a_stream_is_known_once_something_was_delivered_or_edited
             a_second_resume_is_busy
             a_second_tail_is_busy
             a_resume_takes_over_from_a_tail
@@ -749,6 +771,7 @@ struct Plan {
     keys: Vec<Key>,
     skip: bool,
     keep: u16,
+    export: Option<(u8, u64)>,
 }
 
 impl Plan {
@@ -771,7 +794,8 @@ impl Plan {
             })),
             keys: self.keys.clone(),
             keys_keep_from: u64::from(self.keep).min(next),
-            export: None,
+            export: self.export.map(|(file, length)| ExportMark { file: file.to_string(), length, tail: 7 }),
+            export_done: self.export.map(|(file, _)| (file / 2).to_string()),
         }
     }
 }
@@ -785,8 +809,9 @@ fn plans() -> impl Strategy<Value = Plan> {
     let skip = prop::bool::weighted(0.1);
     let begin = prop::bool::weighted(0.1);
     let gap = prop::option::of((1_u8..6, any::<u8>()));
-    (begin, 0_u8..4, few(), few(), gap, keys, skip, 0_u16..2_000).prop_map(
-        |(begin, latest, marks, drops, gap, keys, skip, keep)| Plan {
+    let export = prop::option::of((0_u8..4, 0_u64..9));
+    (begin, 0_u8..4, few(), few(), gap, keys, skip, 0_u16..2_000, export).prop_map(
+        |(begin, latest, marks, drops, gap, keys, skip, keep, export)| Plan {
             begin,
             latest,
             marks,
@@ -795,6 +820,7 @@ fn plans() -> impl Strategy<Value = Plan> {
             keys,
             skip,
             keep,
+            export,
         },
     )
 }

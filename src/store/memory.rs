@@ -90,9 +90,14 @@ impl Entry {
         while self.gaps.len() > GAPS_KEPT {
             self.gaps.pop_first();
         }
+        if let Some(file) = &commit.export_done {
+            self.exports.remove(file);
+        }
         if let Some(mark) = &commit.export {
             let latest = commit.head.latest.as_ref().map(|place| place.id.clone());
-            self.exports.insert(mark.file.clone(), StoredExport { mark: mark.clone(), latest });
+            let (next_seq, delivered_at) = (commit.head.next_seq, commit.head.delivered_at);
+            let stored = StoredExport { mark: mark.clone(), latest, next_seq, delivered_at };
+            self.exports.insert(mark.file.clone(), stored);
         }
         self.keys.extend(&commit.keys);
         let unneeded = commit.keys_keep_from.saturating_sub(self.first_key());
@@ -145,7 +150,6 @@ impl MemoryStore {
     }
 
     fn take(&mut self, request: &Acquire, taken_from: Option<Holder>) -> Result<Owned, StoreError> {
-        let known = self.lease(&request.stream).epoch > 0;
         let entry = match self.entries.remove(&request.stream) {
             Some(entry) => entry,
             None => Entry::new()?,
@@ -155,6 +159,7 @@ impl MemoryStore {
         entry.window = request.window;
         entry.last_end = None;
         let lease = self.leases.entry(request.stream.clone()).or_default();
+        let known = lease.edited || !entry.gaps.is_empty() || entry.head != Head::default();
         lease.take(request);
         Ok(Owned {
             epoch: Epoch(lease.epoch),

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::consumer::id::{EventId, StreamName};
 use crate::consumer::options::WINDOW_DEFAULT;
-use crate::consumer::record::{Commit, Epoch, ExportMark, Gap, Key, Record};
+use crate::consumer::record::{Commit, Epoch, ExportMark, Gap, Head, Key, Record};
 use crate::consumer::time::Timestamp;
 
 /// Which command moves a cursor.
@@ -122,7 +122,7 @@ pub struct Owned {
     pub taken_from: Option<Holder>,
     /// The redacted URL stored before this one, where it differs.
     pub previous_url: Option<String>,
-    /// Something was stored of the stream before, even if it was forgotten since.
+    /// Something was delivered of the stream before, or changed from outside, even if it was forgotten since.
     pub known: bool,
     /// How far its exports are written.
     pub exports: Vec<StoredExport>,
@@ -135,6 +135,20 @@ pub struct StoredExport {
     pub mark: ExportMark,
     /// `latest` at that commit.
     pub latest: Option<EventId>,
+    /// How many keys there were at that commit.
+    pub next_seq: u64,
+    /// When the last delivery was at that commit.
+    pub delivered_at: Option<Timestamp>,
+}
+
+impl StoredExport {
+    /// Nothing was delivered since, so the export holds all that the cursor says was delivered.
+    #[must_use]
+    pub fn is_at(&self, head: &Head) -> bool {
+        self.latest.as_ref() == head.latest.as_ref().map(|place| &place.id)
+            && self.next_seq == head.next_seq
+            && self.delivered_at == head.delivered_at
+    }
 }
 
 /// How long a lease lasts without being renewed.

@@ -15,6 +15,8 @@ pub(super) struct Lease {
     pub(super) holder: Option<Holder>,
     /// The holder has given the stream back.
     pub(super) released: bool,
+    /// It was changed from outside at some time, so what an old export holds is no longer where the stream stands.
+    pub(super) edited: bool,
 }
 
 /// What becomes of a request to own a stream.
@@ -73,6 +75,7 @@ impl Lease {
     pub(super) fn clear(&mut self) {
         self.epoch = self.epoch.saturating_add(1);
         self.released = false;
+        self.edited = true;
         self.holder = None;
     }
 

@@ -121,10 +121,6 @@ impl Sink for Watcher {
         Ok(batch)
     }
 
-    async fn committed(&self) -> Result<(), SinkError> {
-        Ok(())
-    }
-
     async fn sync(&self) -> Result<Option<ExportMark>, SinkError> {
         Ok(None)
     }

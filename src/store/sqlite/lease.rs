@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, params};
 use super::read;
 use super::rows::{StreamRow, micros};
 use crate::consumer::id::StreamName;
-use crate::consumer::record::Epoch;
+use crate::consumer::record::{Epoch, Head};
 use crate::consumer::time::Timestamp;
 use crate::store::memory::new_seed;
 use crate::store::ownership::{Lease, Verdict};
@@ -14,7 +14,7 @@ use crate::store::{Acquire, Acquired, Holder, LEASE, Liveness, Mover, Owned, Pro
 /// The lease of a stream; the default one if it was never owned.
 pub(super) fn load(connection: &Connection, stream: &StreamName) -> Result<Lease, StoreError> {
     let mut statement = connection.prepare_cached(
-        "SELECT epoch, released, pid, host, boot, started, mover, since, expires_at FROM leases WHERE stream = ?1",
+        "SELECT epoch, released, edited, pid, host, boot, started, mover, since, expires_at FROM leases WHERE stream = ?1",
     )?;
     let mut rows = statement.query([stream.as_str()])?;
     match rows.next()? {
@@ -39,15 +39,16 @@ fn from_row(row: &Row<'_>, stream: &StreamName) -> Result<Lease, StoreError> {
         }),
         _ => None,
     };
-    Ok(Lease { epoch: row.get::<i64>("epoch")?.cast_unsigned(), holder, released: row.get("released")? })
+    let (released, edited) = (row.get("released")?, row.get("edited")?);
+    Ok(Lease { epoch: row.get::<i64>("epoch")?.cast_unsigned(), holder, released, edited })
 }
 
 /// Keeps a lease; the number of its row, which is also that of the stream's row in `cursors`.
 pub(super) fn save(connection: &Connection, stream: &StreamName, lease: &Lease) -> Result<i64, StoreError> {
-    let sql = "INSERT INTO leases (stream, epoch, released, pid, host, boot, started, mover, since, expires_at)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    let sql = "INSERT INTO leases (stream, epoch, released, pid, host, boot, started, mover, since, expires_at, edited)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                ON CONFLICT (stream) DO UPDATE SET epoch = ?2, released = ?3, pid = ?4, host = ?5, boot = ?6,
-                   started = ?7, mover = ?8, since = ?9, expires_at = ?10
+                   started = ?7, mover = ?8, since = ?9, expires_at = ?10, edited = ?11
                RETURNING id";
     let holder = lease.holder.as_ref();
     let process = holder.map(|holder| &holder.process);
@@ -62,6 +63,7 @@ pub(super) fn save(connection: &Connection, stream: &StreamName, lease: &Lease) 
         holder.map(|holder| holder.mover.as_str()),
         holder.map(|holder| holder.since.0),
         holder.map(|holder| holder.expires_at.0),
+        lease.edited,
     ];
     Ok(connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
 }
@@ -80,18 +82,19 @@ pub(super) fn acquire(
         Verdict::Reserved(mover) => return Ok(Acquired::Reserved(mover)),
         Verdict::Take(from) => from,
     };
-    let known = lease.epoch > 0;
     lease.take(request);
     let id = save(connection, stream, &lease)?;
     ensure_row(connection, stream, id)?;
     let row = read::row(connection, stream)?.ok_or(StoreError::UnknownStream)?;
+    let last_gap_number = read::last_gap_number(connection, id)?;
+    let known = lease.edited || last_gap_number > 0 || row.head != Head::default();
     connection
         .prepare_cached("UPDATE cursors SET url = ?2, window_us = ?3, last_end = NULL WHERE id = ?1")?
         .execute(params![id, request.url, micros(request.window)])?;
     Ok(Acquired::Owned(Box::new(Owned {
         epoch: Epoch(lease.epoch),
         record: read::record(connection, stream, &row)?,
-        last_gap_number: read::last_gap_number(connection, id)?,
+        last_gap_number,
         key_seed: row.key_seed,
         taken_from,
         previous_url: row.url.filter(|url| *url != request.url),

@@ -137,7 +137,12 @@ impl StreamRow<'_> {
             length: self.number("length")?,
             tail: u128::from_be_bytes(self.get("tail")?),
         };
-        Ok(StoredExport { mark, latest: self.id("latest")? })
+        Ok(StoredExport {
+            mark,
+            latest: self.id("latest")?,
+            next_seq: self.number("next_seq")?,
+            delivered_at: self.time_or_none("delivered_at")?,
+        })
     }
 
     /// A row of `gaps`.

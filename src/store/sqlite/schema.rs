@@ -88,7 +88,7 @@ CREATE TABLE keys (
 ) STRICT;
 ";
 
-/// How far exports are written; `latest` is where the cursor stood at that commit.
+/// How far exports are written; `latest`, `next_seq` and `delivered_at` are where the cursor stood at that commit.
 const STEP_1: &str = "
 CREATE TABLE exports (
     cursor INTEGER NOT NULL REFERENCES cursors (id) ON DELETE CASCADE,
@@ -96,8 +96,11 @@ CREATE TABLE exports (
     length INTEGER NOT NULL,
     tail BLOB NOT NULL CHECK (length(tail) = 16),
     latest TEXT,
+    next_seq INTEGER NOT NULL,
+    delivered_at INTEGER,
     PRIMARY KEY (cursor, file)
 ) STRICT;
+ALTER TABLE leases ADD COLUMN edited INTEGER NOT NULL DEFAULT 0;
 ";
 
 /// What kind of file this is.

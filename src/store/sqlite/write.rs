@@ -70,6 +70,10 @@ impl Checked<'_> {
         if !commit.gaps_put.is_empty() {
             self.forget_old_gaps(connection)?;
         }
+        if let Some(file) = &commit.export_done {
+            let sql = "DELETE FROM exports WHERE cursor = ?1 AND file = ?2";
+            connection.prepare_cached(sql)?.execute(params![self.id, file])?;
+        }
         if let Some(mark) = &commit.export {
             self.put_export(connection, mark)?;
         }
@@ -155,11 +159,19 @@ impl Checked<'_> {
     }
 
     fn put_export(&self, connection: &Connection, mark: &ExportMark) -> Result<(), StoreError> {
-        let sql = "INSERT INTO exports (cursor, file, length, tail, latest) VALUES (?1, ?2, ?3, ?4, ?5)
-                   ON CONFLICT DO UPDATE SET length = ?3, tail = ?4, latest = ?5";
-        let (latest, _) = place(self.stream, self.commit.head.latest.as_ref());
-        let tail = mark.tail.to_be_bytes();
-        connection.prepare_cached(sql)?.execute(params![self.id, mark.file, int(mark.length), tail, latest])?;
+        let sql = "INSERT OR REPLACE INTO exports (cursor, file, length, tail, latest, next_seq, delivered_at)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let head = &self.commit.head;
+        let (latest, _) = place(self.stream, head.latest.as_ref());
+        connection.prepare_cached(sql)?.execute(params![
+            self.id,
+            mark.file,
+            int(mark.length),
+            mark.tail.to_be_bytes(),
+            latest,
+            int(head.next_seq),
+            head.delivered_at.map(|at| at.0),
+        ])?;
         Ok(())
     }
 
