@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use ssectl::consumer::record::{GapState, Phase};
+use ssectl::consumer::record::{GapState, Phase, Record};
 
 use crate::client::Client;
 use crate::random::Random;
@@ -18,6 +18,8 @@ pub struct World {
     tell: bool,
     lagging_in_gap: Option<(u64, Option<String>)>,
     latest: Option<String>,
+    /// The open gap's number, and `newest` while it was open.
+    newest_in_gap: Option<(u64, u64)>,
     gaps_ended: u64,
 }
 
@@ -38,6 +40,7 @@ impl World {
             tell,
             lagging_in_gap: None,
             latest: None,
+            newest_in_gap: None,
             gaps_ended: 0,
         }
     }
@@ -143,6 +146,9 @@ impl World {
             }
             (gap.number, lagging)
         });
+        if self.server.ways.keeps_everything() && self.server.ways.ids == Ids::Decimal {
+            self.check_newest(&record);
+        }
         if self.server.ways.keeps_everything() && self.server.ways.notice_at == NoticeAt::Hole {
             let latest = record.head.latest.map(|latest| latest.id.to_string());
             if latest != self.latest && self.client.gaps(&[GapState::Unrecoverable]) == 0 {
@@ -150,6 +156,16 @@ impl World {
                 self.latest = latest;
             }
         }
+    }
+
+    /// Nothing but delivery beyond it moves `newest` while a gap is open.
+    fn check_newest(&mut self, record: &Record) {
+        let newest = record.head.newest.as_ref().and_then(|newest| newest.id.as_str().parse().ok());
+        let now = record.gap.as_ref().filter(|gap| gap.phase != Phase::Reporting).map(|gap| gap.number).zip(newest);
+        if let (Some((number, before)), Some((same, after))) = (self.newest_in_gap, now) {
+            assert!(number != same || before <= after, "{}: newest went back from {before} to {after}", self.at());
+        }
+        self.newest_in_gap = now;
     }
 
     /// `latest` is never past an event that is not delivered.
