@@ -29,6 +29,7 @@ impl Consumer {
         self.head.delivered_at = Some(delivery.now);
         self.changes.dirty = true;
         let Some(own) = delivery.own else { return };
+        self.head.last_key = delivery.key;
         // The id that is being read comes again and again where ids are shared: its text is not copied then.
         let id = match &self.head.newest {
             Some(newest) if newest.id.as_str() == own => newest.id.clone(),
@@ -142,6 +143,7 @@ impl Consumer {
         let own = (ends_gap && self.frozen()).then_some(own.as_str());
         self.link.delivered_ahead = key;
         self.deliver(Delivery { own, key, now });
+        self.head.last_key = key;
     }
 
     fn count_sole_id(&mut self, id: &EventId) {

@@ -358,7 +358,7 @@ impl Consumer {
         let known = Known::new(keys, planned.keys_from, notice);
         self.link = Link {
             in_force: planned.cursor.as_ref().map_or_else(String::new, |id| id.as_str().to_owned()),
-            loose_end: keys.last().copied().filter(|last| Some(*last) != self.head.newest_key),
+            loose_end: self.head.last_key.filter(|last| Some(*last) != self.head.newest_key),
             removal: (planned.cursor.is_some() && !known.is_empty()).then_some(known),
             stale_check: self.head.newest.as_ref().filter(|_| planned.stale_check).map(|newest| newest.id.clone()),
             sent: planned.cursor,

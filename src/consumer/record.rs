@@ -36,6 +36,9 @@ pub struct Head {
     pub newest: Option<Place>,
     /// The key of that event.
     pub newest_key: Option<Key>,
+    /// The key of what was delivered last with an id of its own. Another than `newest_key` where a recovery delivered
+    /// it, or where it is a far side: it may lie beyond `newest`.
+    pub last_key: Option<Key>,
     /// The stream has given one explicit id to consecutive events (rule 8).
     pub shared_ids: bool,
     /// Events seen under the only id that the stream has ever shown; `None` once there were two (rule 7).

@@ -101,6 +101,7 @@ CREATE TABLE exports (
     PRIMARY KEY (cursor, file)
 ) STRICT;
 ALTER TABLE leases ADD COLUMN edited INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE cursors ADD COLUMN last_key BLOB;
 ";
 
 /// What kind of file this is.
