@@ -146,7 +146,9 @@ impl World {
             }
             (gap.number, lagging)
         });
-        if self.server.ways.keeps_everything() && self.server.ways.ids == Ids::Decimal {
+        // A gap that was given up leaves the connection wherever it is.
+        let given_up = self.client.gaps(&[GapState::Unrecoverable]) > 0;
+        if self.server.ways.keeps_everything() && self.server.ways.ids == Ids::Decimal && !given_up {
             self.check_newest(&record);
         }
         if self.server.ways.keeps_everything() && self.server.ways.notice_at == NoticeAt::Hole {
