@@ -45,6 +45,12 @@ fn what_belongs_to_one_command_is_unknown_to_others() {
         &["demo", "-o", "raw"],
         &["checkpoint", "set", "a"],
         &["resume", "http://h/", "--commit-interval", "1s"],
+        &["resume", "http://h/", "--rotate", "1h"],
+        &["resume", "http://h/", "--rotate", "1h", "--to", "f"],
+        &["resume", "http://h/", "--rotate", "1h", "--to", "{time}/f"],
+        &["resume", "http://h/", "--rotate", "0s", "--to", "{time}"],
+        &["resume", "http://h/", "--rotate", "daily", "--to", "{time}"],
+        &["resume", "http://h/", "--to", "{time}"],
         &["tail"],
     ];
     for args in refused {

@@ -113,6 +113,18 @@ mod parsers {
     }
 
     #[test]
+    fn an_export_is_rotated_by_a_duration_or_else_a_size() {
+        use crate::output::export::RotationLimit::{Age, Bytes};
+        assert_eq!(parse::rotation("15m"), Ok(Age(Duration::from_secs(900))));
+        assert_eq!(parse::rotation("15M"), Ok(Bytes(15 << 20)));
+        assert_eq!(parse::rotation("64MiB"), Ok(Bytes(64 << 20)));
+        assert_eq!(parse::rotation("512"), Ok(Bytes(512)));
+        for bad in ["", "daily", "0s", "0", "1w"] {
+            assert!(parse::rotation(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn sizes_count_in_1024s_unless_they_say_kb() {
         let good = [
             ("64KiB", 65_536),

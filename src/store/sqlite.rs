@@ -4,7 +4,8 @@
 //! What a lease or a change means is decided in `ownership.rs` and `change.rs`; this module only keeps it.
 //!
 //! In WAL mode with `synchronous=NORMAL` a power cut may take the last commits, never part of one. That is within
-//! rule 1: the cursor is then before what was delivered, not after it.
+//! rule 1: the cursor is then before what was delivered, not after it. A commit with which an export goes is itself
+//! durable: a file that was finished or taken away after it cannot be cut back to an older one.
 
 mod keys;
 mod lease;
@@ -29,10 +30,17 @@ pub use schema::SCHEMA_VERSION;
 /// How long a method waits for another process that writes.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// `PRAGMA synchronous`: from here on a commit is durable when it returns (SQLite, "Pragma statements").
+const SYNCHRONOUS_FULL: i64 = 2;
+
 /// Keeps records in one SQLite file.
 pub struct SqliteStore {
     connection: Connection,
     liveness: Box<dyn Liveness>,
+    /// Commits are durable when they return: now ...
+    durable: bool,
+    /// ... and always, where the file cannot be in WAL mode.
+    always_durable: bool,
 }
 
 impl SqliteStore {
@@ -55,7 +63,20 @@ impl SqliteStore {
         liveness: impl Liveness + 'static,
         busy_timeout: Duration,
     ) -> Result<Self, StoreError> {
-        Ok(Self { connection: open::open(path, busy_timeout)?, liveness: Box::new(liveness) })
+        let connection = open::open(path, busy_timeout)?;
+        let level: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+        let durable = level >= SYNCHRONOUS_FULL;
+        Ok(Self { connection, liveness: Box::new(liveness), durable, always_durable: durable })
+    }
+
+    /// Makes the next commits durable, or lets a power cut take the last of them.
+    fn set_durable(&mut self, durable: bool) -> Result<(), StoreError> {
+        let durable = durable || self.always_durable;
+        if self.durable != durable {
+            self.connection.pragma_update(None, "synchronous", if durable { "FULL" } else { "NORMAL" })?;
+            self.durable = durable;
+        }
+        Ok(())
     }
 
     fn reading(&mut self) -> Result<Transaction<'_>, StoreError> {
@@ -80,19 +101,23 @@ impl Store for SqliteStore {
     }
 
     fn commit(&mut self, stream: &StreamName, epoch: Epoch, commit: &Commit) -> Result<(), StoreError> {
+        self.set_durable(commit.export.is_some())?;
         self.writing(|connection, _| write::check(connection, stream, epoch, commit)?.apply(connection))
     }
 
     fn commit_all(&mut self, changes: &[Change]) -> Vec<Result<(), StoreError>> {
-        let all = self.writing(|connection, _| {
-            let each = |change: &Change| {
-                match write::check(connection, &change.stream, change.epoch, &change.commit) {
-                    Ok(checked) => checked.apply(connection).map(Ok),
-                    // Nothing was written of it, so the others of the group can go on.
-                    Err(refused) => Ok(Err(refused)),
-                }
-            };
-            changes.iter().map(each).collect::<Result<Vec<_>, _>>()
+        let durable = changes.iter().any(|change| change.commit.export.is_some());
+        let all = self.set_durable(durable).and_then(|()| {
+            self.writing(|connection, _| {
+                let each = |change: &Change| {
+                    match write::check(connection, &change.stream, change.epoch, &change.commit) {
+                        Ok(checked) => checked.apply(connection).map(Ok),
+                        // Nothing was written of it, so the others of the group can go on.
+                        Err(refused) => Ok(Err(refused)),
+                    }
+                };
+                changes.iter().map(each).collect::<Result<Vec<_>, _>>()
+            })
         });
         all.unwrap_or_else(|error| changes.iter().map(|_| Err(error.clone())).collect())
     }

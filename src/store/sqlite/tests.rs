@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use super::*;
+use crate::consumer::record::ExportMark;
 use crate::store::contract::{Morgue, moving, name, request};
 use crate::store::{Acquired, Mover};
 
@@ -251,4 +252,19 @@ fn verify_names_what_is_wrong_with_a_row() {
         assert!(found.contains(part), "after {sql}: {found:?}");
     }
     assert_eq!(File::with_a_stream().verify_after("SELECT 1"), "");
+}
+
+#[test]
+fn a_commit_with_an_export_is_durable_when_it_returns() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(&directory.path().join("x.db"), Morgue::default()).unwrap();
+    let Acquired::Owned(owned) = store.acquire(&request("s", 1, Mover::Resume, 100)).unwrap() else {
+        panic!("not owned")
+    };
+    let mark = ExportMark { file: "/x".into(), length: 0, tail: 0 };
+    for (export, level) in [(None, 1), (Some(mark), 2), (None, 1)] {
+        store.commit(&name("s"), owned.epoch, &Commit { export, ..moving("1") }).unwrap();
+        let synchronous: i64 = store.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+        assert_eq!(synchronous, level, "FULL is 2, NORMAL is 1 (SQLite, `PRAGMA synchronous`)");
+    }
 }
