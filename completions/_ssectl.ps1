@@ -366,8 +366,8 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             break
         }
         'ssectl;demo' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'How to write records [default: pretty on a terminal, else json]')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to write records [default: pretty on a terminal, else json]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'How to tell it: the story, or its figures as one JSON object [default: pretty]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to tell it: the story, or its figures as one JSON object [default: pretty]')
             [CompletionResult]::new('--on-drop', '--on-drop', [CompletionResultType]::ParameterName, 'What to do at the drop notice')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

@@ -340,8 +340,8 @@ set edit:completion:arg-completer[ssectl] = {|@words|
         &'ssectl;checkpoint;help;help'= {
         }
         &'ssectl;demo'= {
-            cand -o 'How to write records [default: pretty on a terminal, else json]'
-            cand --output 'How to write records [default: pretty on a terminal, else json]'
+            cand -o 'How to tell it: the story, or its figures as one JSON object [default: pretty]'
+            cand --output 'How to tell it: the story, or its figures as one JSON object [default: pretty]'
             cand --on-drop 'What to do at the drop notice'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'

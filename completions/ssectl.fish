@@ -265,7 +265,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_see
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check the database; exit code 6 if anything is not as it must be'
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print the path of the database'
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ssectl -n "__fish_ssectl_using_subcommand demo" -s o -l output -d 'How to write records [default: pretty on a terminal, else json]' -r -f -a "pretty\t'For a person'
+complete -c ssectl -n "__fish_ssectl_using_subcommand demo" -s o -l output -d 'How to tell it: the story, or its figures as one JSON object [default: pretty]' -r -f -a "pretty\t'For a person'
 json\t'For a program'"
 complete -c ssectl -n "__fish_ssectl_using_subcommand demo" -l on-drop -d 'What to do at the drop notice' -r -f -a "recover\t'Read the window again and deliver what is missing'
 warn\t'Go on as other clients do, and lose the events'"

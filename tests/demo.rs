@@ -73,8 +73,11 @@ fn several_demos_side_by_side_do_not_meet() {
 }
 
 #[test]
-fn json_is_what_a_pipe_gets() {
-    assert_good(&run(&Place::new(), &["demo"]));
+fn a_pipe_gets_the_story_too() {
+    let done = run(&Place::new(), &["demo"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(done.stdout.contains("lost 0, duplicates 0"), "{}", done.stdout);
+    assert!(done.stdout.contains("verdict: "), "{}", done.stdout);
 }
 
 #[test]

@@ -172,7 +172,7 @@ pub struct ReplayArgs {
 /// `ssectl demo`.
 #[derive(Args, Clone, Debug)]
 pub struct DemoArgs {
-    /// How to write records [default: pretty on a terminal, else json]
+    /// How to tell it: the story, or its figures as one JSON object [default: pretty]
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     pub output: Option<ListFormat>,
     /// What to do at the drop notice

@@ -382,9 +382,8 @@ impl DemoSettings {
     /// The settings of `demo`.
     #[must_use]
     pub fn new(args: &DemoArgs, env: &Environment) -> Self {
-        let automatic = if env.stdout_is_terminal { ListFormat::Pretty } else { ListFormat::Json };
         Self {
-            format: args.output.unwrap_or(automatic),
+            format: args.output.unwrap_or(ListFormat::Pretty),
             on_drop: args.on_drop.into(),
             color: color(None, env),
             temporary: env.temporary(),
