@@ -514,3 +514,14 @@ fn without_a_store_nothing_is_written_anywhere() {
     run(&place, "resume", &server.url("/e"), &["-n", "2", "--no-store"]);
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0);
 }
+
+#[test]
+fn going_on_from_live_is_said_even_where_little_is_said() {
+    let place = Place::new();
+    let server = LogServer::builder().events(1..=20).retained_from(10).gone_when_too_old(410).start();
+    let url = server.url("/e");
+    let arguments = ["resume", &url, "--last-event-id", "2", "--on-expired", "live", "-n", "1", "-q", "-o", "json"];
+    let done = place.run(&arguments);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(done.stderr, "warning: events since the cursor are lost; going on from live\n");
+}

@@ -359,6 +359,8 @@ impl Consumer {
         match self.options.on_expired {
             OnExpired::Stop => Next::Stop(Stop::Expired(how.to_owned())),
             OnExpired::Live => {
+                self.outgoing
+                    .push(Outgoing::Warning("events since the cursor are lost; going on from live".to_owned()));
                 self.go_live = true;
                 Next::Go
             }

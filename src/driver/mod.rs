@@ -318,6 +318,10 @@ where
                 self.try_again(text, retry_after).await
             }
             ConnectError::Unreachable { causes } => self.try_again(causes.join(": "), None).await,
+            // A command or file that gave credentials before fails as the network does: for a while.
+            ConnectError::Unusable { causes } if self.stats.connections > 0 => {
+                self.try_again(causes.join(": "), None).await
+            }
             ConnectError::Status { code, .. } if attempt.cursor.is_some() && self.cursor_is_refused(code).await? => {
                 let how = format!("it answered {code} to a request with the cursor");
                 let next = self.policy.cursor_refused(&how, self.clock.now());
