@@ -92,10 +92,21 @@ struct Occurrences {
 
 impl Occurrences {
     fn count(&mut self, base: Key) -> u32 {
-        let before = self.young.get(&base).or_else(|| self.old.get(&base)).copied().unwrap_or(0);
         if self.young.len() >= OCCURRENCES_MIN {
-            self.old = std::mem::take(&mut self.young);
+            return self.begin_generation(base);
         }
+        let Self { young, old } = self;
+        let count = young.entry(base).or_insert_with(|| old.get(&base).copied().unwrap_or(0));
+        let before = *count;
+        *count = before.saturating_add(1);
+        before
+    }
+
+    /// Counts the first event of a new generation, in the room of the oldest.
+    fn begin_generation(&mut self, base: Key) -> u32 {
+        let before = self.young.get(&base).or_else(|| self.old.get(&base)).copied().unwrap_or(0);
+        std::mem::swap(&mut self.young, &mut self.old);
+        self.young.clear();
         self.young.insert(base, before.saturating_add(1));
         before
     }

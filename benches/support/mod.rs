@@ -1,0 +1,4 @@
+//! What the benches share.
+
+pub mod contenders;
+pub mod shapes;
