@@ -6,6 +6,7 @@
 use std::hint::black_box;
 
 #[path = "../benches/support/shapes.rs"]
+#[expect(dead_code, reason = "the benches take whole streams")]
 mod shapes;
 #[path = "../benches/support/work.rs"]
 mod work;
@@ -27,7 +28,7 @@ fn main() {
     let Some(work) = Work::all().find(|work| work.to_string() == words.join(" ")) else {
         panic!("`{}` is no work: ask for `list`", words.join(" "));
     };
-    let mut shape = shapes::shape(work.shape());
+    let mut shape = shapes::sized(work.shape(), STREAM_BYTES);
     shape.stream.truncate(STREAM_BYTES);
     // Once to fill buffers, and for what is made when it is first used.
     let mut ready = work.begin();

@@ -2,3 +2,4 @@
 
 pub mod contenders;
 pub mod shapes;
+pub mod work;

@@ -107,14 +107,15 @@ impl Template {
 
     /// Appends an event.
     pub(super) fn event(&self, batch: &mut Vec<u8>, event: &EventRecord<'_>, context: Context<'_>) {
+        let Context { time, stream, plain } = context;
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => batch.extend_from_slice(text.as_bytes()),
-                Piece::Id => context.plain.push(batch, event.id.unwrap_or_default()),
-                Piece::Event => context.plain.push(batch, event.event),
-                Piece::Data => context.plain.push(batch, event.data),
-                Piece::Stream => context.plain.push(batch, context.stream),
-                Piece::Time => batch.extend_from_slice(context.time.of(event.time)),
+                Piece::Id => plain.push(batch, event.id.unwrap_or_default()),
+                Piece::Event => plain.push(batch, event.event),
+                Piece::Data => plain.push(batch, event.data),
+                Piece::Stream => plain.push(batch, stream),
+                Piece::Time => batch.extend_from_slice(time.of(event.time)),
             }
         }
     }

@@ -1,21 +1,13 @@
 //! The decoder alone, on every shape of stream, next to the crates that do the same and to two lower bounds.
-//!
-//! `cargo bench --bench decoder`. The contenders of one shape run one after the other, so that a ratio is of one moment.
+//! The contenders of one shape run one after the other, so that a ratio is of one moment.
 
 use std::fmt;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
 
-#[path = "support/mod.rs"]
-mod support;
-
-use support::contenders::Contender;
-use support::shapes;
-
-fn main() {
-    divan::main();
-}
+use crate::support::contenders::Contender;
+use crate::support::shapes;
 
 /// One cell of the table.
 #[derive(Clone, Copy)]
