@@ -4,7 +4,6 @@
 //! delivered before, and what follows from a notice, it must never know. Texts that servers send are in
 //! `tests/data/comments.json`; the patterns here are meant to cover their kin.
 
-use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -45,7 +44,7 @@ pub fn is_reset_event(event_type: &str) -> bool {
 pub struct DropNotices {
     defaults: bool,
     extra: Vec<Regex>,
-    events: BTreeSet<String>,
+    events: Vec<String>,
 }
 
 impl DropNotices {
@@ -76,7 +75,7 @@ impl DropNotices {
     /// `missed`, `lagged` and `count` in a JSON object, else what the data would announce as a comment.
     #[must_use]
     pub fn event(&self, event_type: &str, data: &str) -> Option<Dropped> {
-        if !self.events.contains(event_type) {
+        if !self.events.iter().any(|name| name == event_type) {
             return None;
         }
         let said = by_json(data).or_else(|| self.by_user(data)).or_else(|| by_default(data));
