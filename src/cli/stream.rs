@@ -96,12 +96,12 @@ pub struct ConnectionArgs {
 
     /// Wait this long before the first reconnection [default: 1s]
     ///
-    /// The server's own `retry:` replaces it (at least 100ms, at most 1h). Each further attempt waits twice as long as
+    /// At least 100ms. The server's own `retry:` replaces it (at least 100ms, at most 1h). Each further attempt waits twice as long as
     /// the one before, up to --retry-max, and a little longer at random; never less than `Retry-After` asks for.
     #[arg(long, value_name = "DUR", value_parser = parse::duration)]
     pub retry_initial: Option<Duration>,
 
-    /// Wait at most this long between attempts [default: 30s]
+    /// Wait at most this long between attempts, and at least 100ms [default: 30s]
     #[arg(long, value_name = "DUR", value_parser = parse::duration)]
     pub retry_max: Option<Duration>,
 

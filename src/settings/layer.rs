@@ -48,9 +48,18 @@ impl Layer {
     }
 }
 
+/// The header that credentials go into, in lower case.
+const AUTHORIZATION: &str = "authorization";
+
 fn connection(top: ConnectionArgs, mut base: ConnectionArgs) -> ConnectionArgs {
-    if top.user.is_some() || top.bearer_env.is_some() || top.bearer_cmd.is_some() {
+    let is_authorization = |header: &Secret| header_name(header.expose()).as_deref() == Some(AUTHORIZATION);
+    let has_credentials = top.user.is_some() || top.bearer_env.is_some() || top.bearer_cmd.is_some();
+    if has_credentials || top.header.iter().any(is_authorization) {
         (base.user, base.bearer_env, base.bearer_cmd) = (None, None, None);
+    }
+    if has_credentials {
+        // Within one layer the header goes first, as in curl; but not one of a layer below.
+        base.header.retain(|header| !is_authorization(header));
     }
     if top.reconnect.is_some() || top.no_reconnect.is_some() {
         (base.reconnect, base.no_reconnect) = (None, None);

@@ -16,6 +16,7 @@ use crate::consumer::id::StreamName;
 use crate::consumer::options::Follow;
 use crate::error::Failure;
 use crate::http::default_stream_name;
+use crate::redact::redact_word;
 
 /// What stands in the name of an export file for the time at which it was begun.
 const TIME_PLACEHOLDER: &str = "{time}";
@@ -358,7 +359,7 @@ impl CheckpointSettings {
             return default_name(&stream::url(target)?, parameter);
         }
         StreamName::new(target).map_err(|why| {
-            Failure::usage(format!("use `{}` as the name of a stream", target.escape_debug()))
+            Failure::usage(format!("use `{}` as the name of a stream", redact_word(target).escape_debug()))
                 .cause(why.to_string())
                 .hint("name it as `ssectl checkpoint list` does")
         })

@@ -66,6 +66,12 @@ pub fn http(url: Url, args: &ConnectionArgs, env: &Environment) -> Result<http::
         proxy: args.proxy.as_ref().map(proxy).transpose()?,
         http1_only: args.http1_1.unwrap_or(false),
         compressed: args.compressed.unwrap_or(false),
+        no_proxy: env.filled("NO_PROXY").or_else(|| env.filled("no_proxy")).map(str::to_owned),
+        head_timeout: match args.idle_timeout {
+            None | Some(IdleTimeout::Auto) => Some(http::HEAD_TIMEOUT_DEFAULT),
+            Some(IdleTimeout::Fixed(limit)) => Some(limit),
+            Some(IdleTimeout::Off) => None,
+        },
         connect_timeout: args.connect_timeout.unwrap_or(defaults::CONNECT_TIMEOUT),
         send_cursor: args.send_cursor.clone().unwrap_or_default(),
         start_params: start_params.collect::<Result<_, _>>().map_err(|why| bad_flag("start-param", why))?,
@@ -151,9 +157,15 @@ fn credentials(args: &ConnectionArgs, env: &Environment) -> Result<Option<Creden
     let Some(name) = &args.bearer_env else { return Ok(None) };
     match env.filled(name) {
         Some(token) => Ok(Some(Credentials::Bearer(Secret::new(token)))),
-        None => Err(bad_flag("bearer-env", format!("the environment variable `{}` is not set", name.escape_debug()))
+        None => Err(bad_flag("bearer-env", format!("the environment variable {}is not set", variable(name)))
             .hint("name the variable, not the token; and `export` it")),
     }
+}
+
+/// The name of a variable, in quotes; what does not look like one may be the token itself.
+fn variable(name: &str) -> String {
+    let plain = name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    if plain { format!("`{name}` ") } else { String::new() }
 }
 
 /// A proxy without a scheme is one of HTTP, as in curl.
