@@ -211,7 +211,8 @@ pub fn redact_word(word: &str) -> String {
         return format!("{name}: {MASK}");
     }
     let (place, query) = word.split_once('?').map_or((word, None), |(place, query)| (place, Some(query)));
-    let (scheme, rest) = place.split_once("://").map_or(("", place), |(_, rest)| (&place[..place.len() - rest.len()], rest));
+    let (scheme, rest) =
+        place.split_once("://").map_or(("", place), |(_, rest)| (&place[..place.len() - rest.len()], rest));
     // A password may hold a `/` that should have been encoded; a path with an `@` and no user is left alone.
     let authority = rest.split(['/', '#']).next().unwrap_or_default();
     let user = match authority.rfind('@') {

@@ -79,6 +79,12 @@ pub struct ConnectionArgs {
     #[arg(long = "http1.1", action = ArgAction::Set, num_args = 0, default_missing_value = "true")]
     pub http1_1: Option<bool>,
 
+    /// Use HTTP/2 without asking, also where there is no TLS to ask in
+    #[arg(
+        long, conflicts_with = "http1_1", action = ArgAction::Set, num_args = 0, default_missing_value = "true"
+    )]
+    pub http2_prior_knowledge: Option<bool>,
+
     /// Ask for a compressed response
     #[arg(long, action = ArgAction::Set, num_args = 0, default_missing_value = "true")]
     pub compressed: Option<bool>,

@@ -61,6 +61,8 @@ pub struct Settings {
     pub read_ahead_bytes: usize,
     /// When commits are made.
     pub grouping: Grouping,
+    /// The position that stands in the URL itself (`since=5`), which is sent while there is no cursor.
+    pub url_position: Option<String>,
 }
 
 /// The edge, as it is plugged in for one stream.
@@ -259,7 +261,12 @@ where
         let plan = self.policy.plan(self.clock.now());
         self.take_outgoing();
         let position = plan.cursor.as_ref().map_or_else(|| "no cursor".to_owned(), |id| format!("`{id}`"));
-        self.console.detail(1, &format!("connecting with {position}: {}", plan.why));
+        match self.settings.url_position.as_ref().filter(|_| plan.cursor.is_none()) {
+            Some(own) => {
+                self.console.detail(1, &format!("connecting with `{own}` of the URL, since no cursor is known"))
+            }
+            None => self.console.detail(1, &format!("connecting with {position}: {}", plan.why)),
+        }
         let keys = match plan.keys_from {
             Some(from) => match self.pump.journal.keys(from).await {
                 Ok(keys) => keys,

@@ -52,6 +52,9 @@ fn builder(options: &Options) -> Result<ClientBuilder, SetupError> {
     if options.http1_only {
         builder = builder.http1_only();
     }
+    if options.http2_only {
+        builder = builder.http2_prior_knowledge();
+    }
     if options.direct {
         builder = builder.no_proxy();
     } else if let Some(proxy) = &options.proxy {

@@ -28,7 +28,8 @@ use crate::redact::{RedactedUrl, Secret};
 
 pub use name::default_stream_name;
 pub use options::{
-    BadHeader, Bearer, BodySource, CONNECT_TIMEOUT_DEFAULT, HEAD_TIMEOUT_DEFAULT, Header, HeaderSource, Options, SendCursor, SetupError,
+    BadHeader, Bearer, BodySource, CONNECT_TIMEOUT_DEFAULT, HEAD_TIMEOUT_DEFAULT, Header, HeaderSource, Options,
+    SendCursor, SetupError,
 };
 
 use redirect::Hop;

@@ -164,6 +164,8 @@ pub struct Options {
     pub direct: bool,
     /// `--http1.1`.
     pub http1_only: bool,
+    /// `--http2-prior-knowledge`.
+    pub http2_only: bool,
     /// `--compressed`: ask for gzip, br, deflate and zstd; else for no compression.
     pub compressed: bool,
     /// Until the connection stands, TLS included.
@@ -195,6 +197,7 @@ impl Options {
             no_proxy: None,
             direct: false,
             http1_only: false,
+            http2_only: false,
             compressed: false,
             connect_timeout: CONNECT_TIMEOUT_DEFAULT,
             head_timeout: Some(HEAD_TIMEOUT_DEFAULT),

@@ -28,9 +28,8 @@ pub(super) fn config(options: &Options, cacert: &Path) -> Result<ClientConfig, S
     }
     let inner =
         WebPkiServerVerifier::builder(Arc::new(roots)).build().map_err(|error| bad(cacert, error.to_string()))?;
-    let builder = ClientConfig::builder()
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(NamedOrSigned { inner, named }));
+    let builder =
+        ClientConfig::builder().dangerous().with_custom_certificate_verifier(Arc::new(NamedOrSigned { inner, named }));
     let mut config = match (&options.cert, &options.key) {
         (None, _) => builder.with_no_client_auth(),
         (Some(cert), key) => {
@@ -40,7 +39,11 @@ pub(super) fn config(options: &Options, cacert: &Path) -> Result<ClientConfig, S
             builder.with_client_auth_cert(chain, key).map_err(|error| bad(cert, error.to_string()))?
         }
     };
-    let protocols: &[&str] = if options.http1_only { &["http/1.1"] } else { &["h2", "http/1.1"] };
+    let protocols: &[&str] = match (options.http1_only, options.http2_only) {
+        (true, _) => &["http/1.1"],
+        (false, true) => &["h2"],
+        (false, false) => &["h2", "http/1.1"],
+    };
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     Ok(config)
 }

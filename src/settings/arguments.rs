@@ -244,7 +244,8 @@ mod tests {
 
     #[test]
     fn what_is_no_secret_stays() {
-        let plain = ["resume", "-H", "X-Tenant: a", "-H", "@tokens", "-d", "@-", "-n", "5", "-o", "{id}", "http://h/?x=1"];
+        let plain =
+            ["resume", "-H", "X-Tenant: a", "-H", "@tokens", "-d", "@-", "-n", "5", "-o", "{id}", "http://h/?x=1"];
         assert_eq!(shown(&plain), plain);
     }
 

@@ -146,6 +146,8 @@ impl FormatOptions {
 pub struct Formatter {
     options: FormatOptions,
     json: json::Heads,
+    /// The id that is in force for a reader of the `raw` output.
+    raw_id: String,
 }
 
 impl Formatter {
@@ -153,7 +155,7 @@ impl Formatter {
     #[must_use]
     pub fn new(options: FormatOptions) -> Self {
         let json = json::Heads::new(options.stream.as_str(), options.terminal);
-        Self { options, json }
+        Self { options, json, raw_id: String::new() }
     }
 
     /// Whether the filters let an event through: a type of `-e`, and data that some `--grep` matches.
@@ -187,7 +189,7 @@ impl Format for Formatter {
                 plain.push(batch, event.data);
                 batch.push(b'\n');
             }
-            FormatKind::Raw => raw::event(batch, event, plain),
+            FormatKind::Raw => raw::event(batch, event, &mut self.raw_id, plain),
             FormatKind::Template(template) => {
                 template.event(batch, event, template::Context { stream: self.options.stream.as_str(), plain });
             }
