@@ -446,6 +446,7 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
 const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
@@ -502,6 +503,39 @@ fn a_stream_over_http_2_ends_breaks_and_is_closed_as_one_over_http_1() {
         let waiting = move || (0..3).for_each(|index| server.wait_for_closed(index));
         tokio::task::spawn_blocking(waiting).await.unwrap();
     });
+}
+
+#[test]
+fn a_server_that_goes_away_over_http_2_ends_the_stream_or_lets_it_end() {
+    // The last stream that it will answer, and no error (RFC 9113, section 6.8).
+    let goes_away = |conn: &mut Conn| conn.send(&frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]));
+    let ended = |conn: &mut Conn| conn.send(&frame(DATA, END_STREAM, 1, b"data: b\n\n"));
+    let server = Server::start_tls(
+        [
+            Script::new().play(answer_over_http_2).play(goes_away).play(ended).until_closed(),
+            Script::new().play(answer_over_http_2).play(goes_away).close(),
+        ],
+        tls(&["h2"], false),
+    );
+    let mut options = Options::new(Url::parse(&server.url("/e")).unwrap());
+    trusting(&mut options);
+    run(async {
+        let mut transport = HttpTransport::new(options).unwrap();
+        let mut ended = transport.connect(&Attempt::default()).await.unwrap().body;
+        assert_eq!(ended.chunk().await.unwrap().unwrap(), "data: a\n\n");
+        assert_eq!(ended.chunk().await.unwrap().unwrap(), "data: b\n\n");
+        assert_eq!(ended.chunk().await, Ok(None));
+        let mut cut = transport.connect(&Attempt::default()).await.unwrap().body;
+        assert_eq!(cut.chunk().await.unwrap().unwrap(), "data: a\n\n");
+        assert_eq!(cut.chunk().await.unwrap_err().causes[0], "the connection broke");
+    });
+}
+
+#[test]
+fn http_2_is_spoken_without_tls_where_it_is_known_beforehand() {
+    let server = Server::start([Script::new().play(answer_over_http_2).until_closed()]);
+    let connected = connect(&server.url("/e"), None, |options| options.http2_only = true).unwrap();
+    assert_eq!(connected.status_line, "HTTP/2 200 OK");
 }
 
 #[test]

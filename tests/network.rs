@@ -9,6 +9,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
+use rustls::pki_types::pem::PemObject as _;
 use support::program::{Finished, Place};
 use support::scripted::{Conn, Gate, Script, Server};
 
@@ -169,6 +170,81 @@ fn an_empty_answer_again_and_again_does_not_reset_the_backoff() {
     assert_eq!((done.code, server.connections()), (4, 3), "{}", done.stderr);
     let done = tail(&place, &server.url("/e"), &["--retry-initial", "100ms", "--max-retries", "0"]);
     assert_eq!(done.code, 4);
+}
+
+#[test]
+fn a_peer_that_is_gone_without_a_word_is_found_by_its_silence() {
+    let place = Place::new();
+    let second = Script::new().sse().send("id: 2\ndata: b\n\n").until_closed();
+    let server = Server::start([stream(), second]);
+    let done = tail(&place, &server.url("/e"), &["--idle-timeout", "200ms", "--retry-initial", "100ms", "-n", "2"]);
+    assert_eq!((done.code, done.ids()), (0, vec!["1".to_owned(), "2".to_owned()]), "{}", done.stderr);
+    assert_eq!(server.requests()[1].last_event_id().as_deref(), Some("1"));
+    assert!(done.stderr.contains("nothing came for longer than the idle time-out"), "{}", done.stderr);
+    server.wait_for_closed(0);
+}
+
+#[test]
+fn ctrl_c_is_heeded_at_once_while_it_waits_for_an_answer() {
+    let place = Place::new();
+    let server = Server::start([Script::new().request().until_closed()]);
+    let running = place.start(&["tail", &server.url("/e"), "-o", "json"]);
+    server.wait_for_requests(1);
+    running.signal("INT");
+    assert_eq!(running.finish().code, 130);
+    server.wait_for_closed(0);
+}
+
+// Cursors on the wire
+
+#[test]
+fn a_position_in_the_url_is_replaced_by_the_cursor_and_told_as_such() {
+    let place = Place::new();
+    let server = Server::start([Script::new().sse().send(EVENT).close(), stream()]);
+    let url = server.url("/e?since=5&x=1");
+    let done = tail(&place, &url, &["--send-cursor", "query:since", "-v", "--retry-initial", "100ms", "--for", "2s"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let asked: Vec<_> = server.requests().iter().map(|request| request.query().to_owned()).collect();
+    assert_eq!(asked, ["since=5&x=1", "since=1&x=1"]);
+    assert!(done.stderr.contains("connecting with `since=5` of the URL"), "{}", done.stderr);
+}
+
+#[test]
+fn verbose_names_the_flag_that_gave_the_position() {
+    for (command, flag, value) in [("tail", "--last-event-id", "7"), ("resume", "--initial", "id:7")] {
+        let place = Place::new();
+        let server = Server::start([Script::new().sse().send(EVENT).close()]);
+        let url = server.url("/e");
+        let done = place.run(&[command, &url, "-o", "json", "-v", "-n", "1", flag, value]);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        assert!(done.stderr.contains(&format!("connecting with `7`: as `{flag}` says")), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn an_id_that_no_header_can_carry_is_not_said_to_be_replaced_by_an_older_one_where_none_is_sent() {
+    let place = Place::new();
+    let server = Server::start([Script::new().sse().send("id: a\u{1}b\ndata: a\n\n").close(), stream()]);
+    let done = tail(&place, &server.url("/e"), &["--retry-initial", "100ms", "-n", "2"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(server.requests()[1].last_event_id(), None);
+    assert!(done.stderr.contains("cannot be sent in a header; none is sent"), "{}", done.stderr);
+}
+
+#[test]
+fn lagging_past_latest_is_refused() {
+    let place = Place::new();
+    let done = place.run(&["checkpoint", "set", "s", "--latest", "5", "--lagging", "9"]);
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    assert!(done.stderr.contains("hint: `--latest 9 --lagging 5`"), "{}", done.stderr);
+}
+
+#[test]
+fn an_attempt_that_never_connected_is_not_listed() {
+    let place = Place::new();
+    let dead = Server::start([]).url("/e");
+    assert_eq!(place.run(&["resume", &dead, "--max-retries", "0"]).code, 4);
+    assert_eq!(place.run(&["checkpoint", "list", "-o", "json"]).stdout.trim(), "[]");
 }
 
 // Odd answers
@@ -417,8 +493,6 @@ fn a_tunnel_through_a_proxy_leads_to_tls() {
 fn tls_file(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls").join(name)
 }
-
-use rustls::pki_types::pem::PemObject as _;
 
 #[test]
 fn a_certificate_that_cannot_be_trusted_is_a_final_error_in_words() {
