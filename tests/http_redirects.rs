@@ -253,12 +253,13 @@ fn the_proxy_variables_of_the_system_are_honoured() {
     let (by, to) = (proxy.url(""), direct.url("/e"));
     child("http://stream.invalid/e", &[("http_proxy", &by)]);
     child("http://stream.invalid/e", &[("ALL_PROXY", &by)]);
-    assert_eq!((proxy.connections(), direct.connections()), (2, 0));
+    child("http://stream.invalid/e", &[("HTTP_PROXY", &by)]);
+    assert_eq!((proxy.connections(), direct.connections()), (3, 0));
     child(&to, &[("http_proxy", &by), ("NO_PROXY", "127.0.0.1")]);
     child(&to, &[("SSECTL_TEST_PROXY", &by), ("NO_PROXY", "127.0.0.1")]);
-    assert_eq!((proxy.connections(), direct.connections()), (2, 2));
-    child(&to, &[("SSECTL_TEST_PROXY", &by)]);
     assert_eq!((proxy.connections(), direct.connections()), (3, 2));
+    child(&to, &[("SSECTL_TEST_PROXY", &by)]);
+    assert_eq!((proxy.connections(), direct.connections()), (4, 2));
 }
 
 // TLS
