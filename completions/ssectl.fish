@@ -48,7 +48,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -s x -l proxy -d 'Co
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
-complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l retry-max -d 'Wait at most this long between attempts [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l retry-max -d 'Wait at most this long between attempts, and at least 100ms [default: 30s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
@@ -82,6 +82,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l until-data -d 'En
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l until-idle -d 'End when no event came for this time while connected, and no recovery waits' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l compressed -d 'Ask for a compressed response'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l reconnect -d 'Reconnect whatever the method is [default for GET]'
@@ -109,7 +110,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -s x -l proxy -d '
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
-complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l retry-max -d 'Wait at most this long between attempts [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l retry-max -d 'Wait at most this long between attempts, and at least 100ms [default: 30s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
@@ -147,6 +148,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l commit-interval
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l rotate -d 'Finish the file at this size or age and begin another; its name needs `{time}`' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l compressed -d 'Ask for a compressed response'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l reconnect -d 'Reconnect whatever the method is [default for GET]'
@@ -174,7 +176,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -s x -l proxy -d '
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
-complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l retry-max -d 'Wait at most this long between attempts [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l retry-max -d 'Wait at most this long between attempts, and at least 100ms [default: 30s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
@@ -199,6 +201,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l until-data -d '
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l until-idle -d 'End when no event came for this time while connected, and no recovery waits' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l compressed -d 'Ask for a compressed response'
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l reconnect -d 'Reconnect whatever the method is [default for GET]'
