@@ -16,8 +16,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use self::checkpoint::CheckpointArgs;
-use self::serve::ServeArgs;
 use self::run::{BoundArgs, ConfigArgs, DbArgs, NoStoreArgs, OutputArgs};
+use self::serve::ServeArgs;
 use self::stream::{ConnectionArgs, CursorArgs, DropArgs};
 use crate::output::export::RotationLimit;
 use crate::settings::parse;

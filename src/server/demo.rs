@@ -58,8 +58,7 @@ impl DemoServer {
     /// Appends events, given as type and data, at one instant: no client takes anything while it goes on, so each live
     /// one gets just what its queue has room for, and the rest is dropped for it. Gives the id of the last.
     pub fn publish_all(&self, events: impl IntoIterator<Item = (String, String)>) -> u64 {
-        let events: Vec<_> =
-            events.into_iter().map(|(event, data)| Publication { id: None, event, data }).collect();
+        let events: Vec<_> = events.into_iter().map(|(event, data)| Publication { id: None, event, data }).collect();
         let count = events.len() as u64;
         self.server.hub.publish(events, false);
         self.count(count)

@@ -113,6 +113,11 @@ pub struct Server {
 pub struct Publisher(Arc<Hub>);
 
 impl Publisher {
+    /// Gives each event the next id, where the server numbers events; for who has to know the ids before they are published.
+    pub fn number(&self, events: &mut [Publication]) {
+        self.0.number(events);
+    }
+
     /// Publishes events in one step: to the log, and to every client.
     pub fn publish(&self, events: impl IntoIterator<Item = Publication>) {
         self.0.publish(events, true);

@@ -27,7 +27,12 @@ pub(super) fn answer(head: &Head, hub: &Hub) -> Answer {
         return Answer::Whole(response("404 Not Found", TEXT, text.as_bytes(), ""));
     }
     if head.method != "GET" {
-        return Answer::Whole(response("405 Method Not Allowed", TEXT, b"everything here is read with GET\n", "allow: GET\r\n"));
+        return Answer::Whole(response(
+            "405 Method Not Allowed",
+            TEXT,
+            b"everything here is read with GET\n",
+            "allow: GET\r\n",
+        ));
     }
     match head.path.as_str() {
         STREAM_PATH => Answer::Stream,

@@ -1,13 +1,18 @@
 //! `serve`: a source, a server, and their ends.
 
+mod input;
+mod outlet;
+mod recorded;
+mod relay;
 mod synthetic;
 
 use std::io::{self, Write};
 
+use self::outlet::Outlet;
 use super::{signals, wiring};
 use crate::driver::{Shutdown, ShutdownHandle};
 use crate::error::{Exit, Failure};
-use crate::server::{METRICS_PATH, Publisher, STREAM_PATH, Server};
+use crate::server::{METRICS_PATH, STREAM_PATH, Server};
 use crate::settings::ServeSettings;
 use crate::settings::serve::Source;
 
@@ -23,13 +28,17 @@ async fn serve(settings: ServeSettings) -> Result<Exit, Failure> {
     let signals = ShutdownHandle::default();
     signals::listen(signals.clone())?;
     let listen = settings.server.listen;
-    let server = Server::start(settings.server.clone(), []).await.map_err(|error| {
-        Failure::new(Exit::Failure, format!("listen on `{listen}`")).cause(error.to_string())
-    })?;
+    let (log, events) = match &settings.log {
+        Some(path) => outlet::open_log(path, settings.server.log_events).map(|(log, events)| (Some(log), events))?,
+        None => (None, Vec::new()),
+    };
+    let server = Server::start(settings.server.clone(), events)
+        .await
+        .map_err(|error| Failure::new(Exit::Failure, format!("listen on `{listen}`")).cause(error.to_string()))?;
     announce(&server, settings.quiet)?;
     let result = tokio::select! {
         asked = signals.asked() => Ok(exit_of(asked)),
-        result = work(&settings, &server) => result.map(|()| Exit::Success),
+        result = work(&settings, &server, Outlet::new(server.publisher(), log)) => result.map(|()| Exit::Success),
     };
     server.stop().await;
     result
@@ -44,9 +53,9 @@ fn exit_of(asked: Shutdown) -> Exit {
 }
 
 /// Plays the source; then there is nothing left to do but to serve what was played.
-async fn work(settings: &ServeSettings, server: &Server) -> Result<(), Failure> {
+async fn work(settings: &ServeSettings, server: &Server, outlet: Outlet) -> Result<(), Failure> {
     server.live(settings.wait).await;
-    play(settings, server.publisher()).await?;
+    play(settings, &outlet).await?;
     if settings.once {
         server.idle().await;
         return Ok(());
@@ -55,12 +64,14 @@ async fn work(settings: &ServeSettings, server: &Server) -> Result<(), Failure> 
     std::future::pending().await
 }
 
-async fn play(settings: &ServeSettings, publisher: Publisher) -> Result<(), Failure> {
+async fn play(settings: &ServeSettings, outlet: &Outlet) -> Result<(), Failure> {
+    let warn = |text: &str| say("warning", text);
     match &settings.source {
-        Source::Synthetic(types) => synthetic::play(types, &publisher).await,
-        _ => return Err(Failure::new(Exit::Failure, "serve this source yet")),
+        Source::Stdin => input::play_stdin(outlet, &warn).await,
+        Source::File(path) => input::play_file(path, settings.speed, outlet, &warn).await,
+        Source::Relay(relayed) => Box::pin(relay::play(relayed, outlet)).await,
+        Source::Synthetic(types) => synthetic::play(types, outlet).await,
     }
-    Ok(())
 }
 
 /// The first line is for whoever started it: the URL of the stream.
@@ -73,7 +84,11 @@ fn announce(server: &Server, quiet: bool) -> Result<(), Failure> {
 
 fn note(quiet: bool, text: &str) {
     if !quiet {
-        // Nobody reads it if stderr is gone.
-        let _ = writeln!(io::stderr(), "note: {text}");
+        say("note", text);
     }
+}
+
+fn say(word: &str, text: &str) {
+    // Nobody reads it if stderr is gone.
+    let _ = writeln!(io::stderr(), "{word}: {text}");
 }

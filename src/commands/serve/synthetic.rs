@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::{Instant, sleep_until};
 
-use crate::server::{Publication, Publisher};
+use super::outlet::Outlet;
+use crate::error::Failure;
+use crate::server::Publication;
 use crate::settings::serve::SyntheticType;
 
 /// A machine that was asleep does not make up for it: what is due longer than this is left out.
@@ -30,11 +32,14 @@ impl Due<'_> {
 }
 
 /// Publishes events until each type has had its count; for ever, if one has none.
-pub(super) async fn play(types: &[SyntheticType], publisher: &Publisher) {
+///
+/// # Errors
+/// The log's file does not take them.
+pub(super) async fn play(types: &[SyntheticType], outlet: &Outlet) -> Result<(), Failure> {
     let begun = Instant::now();
     let mut types: Vec<_> = types.iter().map(|made_up| Due { made_up, begun, count: 0 }).collect();
     loop {
-        let Some(next) = types.iter().filter_map(Due::at).min() else { return };
+        let Some(next) = types.iter().filter_map(Due::at).min() else { return Ok(()) };
         sleep_until(next).await;
         let now = Instant::now();
         let mut events = Vec::new();
@@ -47,7 +52,7 @@ pub(super) async fn play(types: &[SyntheticType], publisher: &Publisher) {
                 due.count += 1;
             }
         }
-        publisher.publish(events);
+        outlet.publish(events).await?;
     }
 }
 

@@ -10,9 +10,9 @@ mod counts;
 mod event;
 mod log;
 
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use tokio::sync::Notify;
 
 use self::client::{Client, Common, is_replayed};
@@ -127,6 +127,16 @@ impl Hub {
         let mut state = self.lock();
         for event in events {
             state.publish(event, direct);
+        }
+    }
+
+    /// Gives each event the next id, where the server numbers events.
+    pub(super) fn number(&self, events: &mut [Publication]) {
+        let mut state = self.lock();
+        for event in events {
+            if let Some(id) = state.number() {
+                event.id = Some(id);
+            }
         }
     }
 
@@ -316,11 +326,17 @@ impl State {
     }
 
     fn append(&mut self, mut event: Publication) -> Arc<Published> {
-        if let Some(id) = &mut self.next_id {
-            event.id = Some(id.to_string());
-            *id += 1;
+        if event.id.is_none() {
+            event.id = self.number();
         }
         self.keep(&event)
+    }
+
+    /// The next id, where the server numbers events.
+    fn number(&mut self) -> Option<String> {
+        let next = self.next_id.as_mut()?;
+        *next += 1;
+        Some((*next - 1).to_string())
     }
 
     fn keep(&mut self, event: &Publication) -> Arc<Published> {
@@ -373,4 +389,3 @@ impl State {
         key
     }
 }
-

@@ -155,9 +155,9 @@ fn source(args: ServeArgs, env: &Environment) -> Result<Source, Failure> {
             };
             Ok(Source::Relay(Box::new(Settings::of_tail(tail, env)?)))
         }
-        (None, None, None) => Err(Failure::usage("serve nothing")
-            .cause("no source is named")
-            .hint("`ssectl serve --synthetic 'price:rate=50/s,keys=8'`, or `… | ssectl serve -`, a file, or `--relay STREAM`")),
+        (None, None, None) => Err(Failure::usage("serve nothing").cause("no source is named").hint(
+            "`ssectl serve --synthetic 'price:rate=50/s,keys=8'`, or `… | ssectl serve -`, a file, or `--relay STREAM`",
+        )),
     }
 }
 
@@ -177,8 +177,9 @@ fn policies(args: &PolicyArgs) -> Result<Policies, Failure> {
     for policy in &args.policy {
         match policy {
             PolicySource::Rule(text) => builder.rule(text).map_err(|why| refused(text, why.to_string()))?,
-            PolicySource::File(path) => read_policies(&mut builder, path)
-                .map_err(|why| refused(&path.display().to_string(), why))?,
+            PolicySource::File(path) => {
+                read_policies(&mut builder, path).map_err(|why| refused(&path.display().to_string(), why))?
+            }
         }
     }
     for types in &args.together {

@@ -53,7 +53,8 @@ fn rules_come_from_flags_and_files() {
     let read = settings(&["-", "--policy", file.to_str().unwrap(), "--policy", "trade=buffer:7"]).unwrap();
     let policies = read.server.policies;
     assert_eq!(policies.queue_bytes_max(), 65_536);
-    let rules: Vec<_> = policies.rules().map(|(rule, event, kind)| (event, kind.word(), policies.is_together(rule))).collect();
+    let rules: Vec<_> =
+        policies.rules().map(|(rule, event, kind)| (event, kind.word(), policies.is_together(rule))).collect();
     assert_eq!(rules, [("price", "coalesce", true), ("trade", "buffer", false), ("*", "drop", true)]);
     std::fs::write(&file, "[types]\nprice = \"coalesced\"\n").unwrap();
     let refused = settings(&["-", "--policy", file.to_str().unwrap()]).unwrap_err();
