@@ -213,3 +213,6 @@ impl Drop for Server {
         self.task.abort();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -389,3 +389,6 @@ impl State {
         key
     }
 }
+
+#[cfg(test)]
+mod tests;
