@@ -279,7 +279,8 @@ fn state_and_metrics_can_be_fetched() {
 fn what_is_no_good_request_is_refused() {
     run(async {
         let head_time = Duration::from_millis(20);
-        let server = Server::start(ServerOptions { head_time, head_bytes_max: 2000, ..options(&[]) }, []).await.unwrap();
+        let server =
+            Server::start(ServerOptions { head_time, head_bytes_max: 2000, ..options(&[]) }, []).await.unwrap();
         let long = format!("GET / HTTP/1.1\r\nA: {}\r\n", "b".repeat(3000));
         for (request, status) in [
             ("GET /nowhere HTTP/1.1\r\n\r\n", "404"),
