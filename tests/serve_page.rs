@@ -27,7 +27,7 @@ impl Drop for Started {
     }
 }
 
-fn lines(command: &mut Command) -> Option<(Started, impl Iterator<Item = String>)> {
+fn lines(command: &mut Command) -> Option<(Started, impl Iterator<Item = String> + use<>)> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let stdout = BufReader::new(child.stdout.take()?);
     Some((Started { child }, stdout.lines().map_while(Result::ok)))
@@ -100,8 +100,15 @@ fn call(addr: &str, method: &str, path: &str, body: &Value) -> Value {
 fn browser(addr: String, profile: &std::path::Path) -> Browser {
     let profile = format!("--user-data-dir={}", profile.display());
     let arguments = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync", "--window-size=1000,800", &profile,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--window-size=1000,800",
+        &profile,
     ];
     let capabilities = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": { "args": arguments } } } });
     let session = call(&addr, "POST", "/session", &capabilities)["sessionId"].as_str().unwrap().to_owned();
@@ -143,7 +150,8 @@ fn the_page_shows_what_clients_get() {
     browser.until("[...document.querySelectorAll('#types tr')].some(row => row.cells[0].textContent === '<b>odd</b>')");
     browser.until("document.querySelectorAll('#clients tr').length === 1");
     browser.until("document.querySelector('#clients tr.slow .bar i').getBoundingClientRect().width > 0");
-    browser.until("[...document.querySelectorAll('.bar .coalesced')].some(bar => bar.getBoundingClientRect().width > 5)");
+    browser
+        .until("[...document.querySelectorAll('.bar .coalesced')].some(bar => bar.getBoundingClientRect().width > 5)");
     assert_eq!(browser.script("return document.querySelectorAll('#types b').length"), json!(0), "texts are no markup");
     let shot = browser.call("GET", "/screenshot", &Value::Null);
     let shot = shot.as_str().unwrap();
