@@ -12,7 +12,7 @@
 //! **Overflow.** A hole is one run of events: once one was discarded, nothing of its rule enters until the reader has
 //! come to the place of the hole, where he is told.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::policy::{Kind, Overflow, Policies, Route, RuleIndex};
@@ -96,8 +96,6 @@ pub struct Queue<T> {
     entries: BTreeMap<u64, Entry<T>>,
     /// The place of each key.
     places: HashMap<Arc<str>, u64>,
-    /// The numbers of all that waits; of a hole or snapshot, of the first event it stands for.
-    outstanding: BTreeSet<u64>,
     standings: Vec<Standing>,
     bytes: usize,
 }
@@ -107,14 +105,7 @@ impl<T> Queue<T> {
     #[must_use]
     pub fn new(policies: Policies) -> Self {
         let standings = vec![Standing::default(); policies.len()];
-        Self {
-            policies,
-            entries: BTreeMap::new(),
-            places: HashMap::new(),
-            outstanding: BTreeSet::new(),
-            standings,
-            bytes: 0,
-        }
+        Self { policies, entries: BTreeMap::new(), places: HashMap::new(), standings, bytes: 0 }
     }
 
     /// Nothing waits.
@@ -138,7 +129,19 @@ impl<T> Queue<T> {
     /// The number of the oldest event that waits, or that something which waits stands for.
     #[must_use]
     pub fn oldest(&self) -> Option<u64> {
-        self.outstanding.first().copied()
+        let mut oldest = None;
+        for (&place, entry) in &self.entries {
+            // No event is older than its place, so nothing from here on is older than what was seen.
+            if oldest.is_some_and(|oldest| oldest < place) {
+                break;
+            }
+            let seq = match entry {
+                Entry::Event { seq, .. } => *seq,
+                Entry::Hole { .. } | Entry::Snapshot { .. } => place,
+            };
+            oldest = Some(oldest.map_or(seq, |oldest: u64| oldest.min(seq)));
+        }
+        oldest
     }
 
     /// Takes an event in, or does with it what its rule says.
@@ -201,7 +204,6 @@ impl<T> Queue<T> {
     fn insert(&mut self, place: u64, offer: Offer<T>) {
         let Offer { seq, route: Route { rule, key }, bytes, payload } = offer;
         self.bytes += bytes + ENTRY_BYTES;
-        self.outstanding.insert(seq);
         self.standings[rule.number()].frames += 1;
         // A buffered event is found by nobody.
         let key = key.filter(|_| self.policies.kind(rule).is_state());
@@ -213,9 +215,8 @@ impl<T> Queue<T> {
 
     /// Takes the event at a place out of all books.
     fn remove(&mut self, place: u64) -> Option<T> {
-        let Some(Entry::Event { rule, seq, key, bytes, payload }) = self.entries.remove(&place) else { return None };
+        let Some(Entry::Event { rule, key, bytes, payload, .. }) = self.entries.remove(&place) else { return None };
         self.bytes -= bytes + ENTRY_BYTES;
-        self.outstanding.remove(&seq);
         self.standings[rule.number()].frames -= 1;
         if let Some(key) = key {
             self.places.remove(&key);
@@ -225,7 +226,6 @@ impl<T> Queue<T> {
 
     fn mark(&mut self, rule: RuleIndex, seq: u64, entry: Entry<T>) {
         self.standings[rule.number()].mark = Some(seq);
-        self.outstanding.insert(seq);
         self.entries.insert(seq, entry);
     }
 
@@ -278,7 +278,6 @@ impl<T> Queue<T> {
 
     fn unmark(&mut self, rule: RuleIndex, place: u64) {
         self.entries.remove(&place);
-        self.outstanding.remove(&place);
         self.standings[rule.number()].mark = None;
     }
 

@@ -14,6 +14,7 @@ mod connection;
 mod demo;
 mod head;
 mod hub;
+mod lab;
 mod metrics;
 mod respond;
 
@@ -31,7 +32,8 @@ use crate::backpressure::Policies;
 
 pub use demo::{DemoServer, Event};
 use hub::Hub;
-pub use hub::{ClientStanding, Publication, Stats, TypeCounts};
+pub use hub::{ClientKey, ClientStanding, Flushed, Publication, Socket, Stats, TypeCounts};
+pub use lab::Lab;
 
 /// The path of the event stream.
 pub const STREAM_PATH: &str = "/events";

@@ -21,7 +21,6 @@ pub struct Publication {
 pub struct Published {
     /// Its number in the order of publication, from 1.
     pub(super) seq: u64,
-    pub(super) id: Option<Box<str>>,
     pub(super) event: Arc<str>,
     pub(super) route: Route,
     /// Its block on the wire.
@@ -39,7 +38,13 @@ impl Published {
         encode::event(&mut frame, &wire::Event { id, event: &event, data });
         let end = |byte: &u8| *byte == b'\n';
         let id_line_bytes = id.and_then(|_| frame.iter().position(end)).map_or(0, |end| end + 1);
-        Self { seq, id: id.map(Into::into), event, route, frame: frame.into(), id_line_bytes }
+        Self { seq, event, route, frame: frame.into(), id_line_bytes }
+    }
+
+    /// Its id, if it has one.
+    pub(super) fn id(&self) -> Option<&str> {
+        let line = std::str::from_utf8(&self.frame[..self.id_line_bytes]).ok()?;
+        line.strip_prefix("id:").map(|id| id.strip_prefix(' ').unwrap_or(id).trim_end_matches('\n'))
     }
 
     /// Its block, with its id line or without.

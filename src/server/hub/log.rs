@@ -29,15 +29,15 @@ impl Log {
         if self.events.len() == self.events_max
             && let Some(gone) = self.events.pop_front()
         {
-            let gone = gone.id.clone().map(|id| (id, gone.seq));
+            let gone = gone.id().map(|id| (Box::from(id), gone.seq));
             if let Some((id, seq)) = std::mem::replace(&mut self.gone, gone)
                 && self.by_id.get(&id) == Some(&seq)
             {
                 self.by_id.remove(&id);
             }
         }
-        if let Some(id) = &event.id {
-            self.by_id.insert(id.clone(), event.seq);
+        if let Some(id) = event.id() {
+            self.by_id.insert(id.into(), event.seq);
         }
         self.events.push_back(Arc::clone(event));
     }
@@ -69,7 +69,7 @@ impl Log {
 
     /// The last id that was given.
     pub(super) fn last_id(&self) -> Option<&str> {
-        self.events.iter().rev().find_map(|event| event.id.as_deref()).or(self.gone.as_ref().map(|(id, _)| &**id))
+        self.events.iter().rev().find_map(|event| event.id()).or(self.gone.as_ref().map(|(id, _)| &**id))
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use self::client::{Client, Common, is_replayed};
-pub(super) use self::client::{Flushed, Socket};
+pub use self::client::{Flushed, Socket};
 pub use self::counts::{ClientStanding, Stats, TypeCounts};
 pub use self::event::Publication;
 use self::event::Published;
@@ -38,7 +38,7 @@ pub(super) enum Begun {
 
 /// Names a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ClientKey(u64);
+pub struct ClientKey(u64);
 
 /// One event of the current state.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -239,7 +239,7 @@ impl Hub {
     pub(super) fn log(&self) -> Vec<Publication> {
         let state = self.lock();
         let plain = |event: &Arc<Published>| Publication {
-            id: event.id.as_deref().map(str::to_owned),
+            id: event.id().map(str::to_owned),
             event: event.event.to_string(),
             data: event.data(),
         };
@@ -250,7 +250,7 @@ impl Hub {
         let state = self.lock();
         let plain = |event: &Arc<Published>| StateEvent {
             event: event.event.to_string(),
-            id: event.id.as_deref().map(str::to_owned),
+            id: event.id().map(str::to_owned),
             data: event.data(),
         };
         Snapshot {
