@@ -48,10 +48,10 @@ impl Socket for Throttled {
 const SECONDS: u64 = 600;
 const READ_BYTES_PER_SECOND: usize = 2_000;
 
-/// The events of one second: 100 prices of 8 symbols, 35 trades, 1 notification; about 20 KB as SSE.
+/// The events of one second: 125 prices of 8 symbols, 42 trades, 1 notification; about 20 KB as SSE.
 fn second(second: u64, mut publish: impl FnMut(&str, String)) {
-    for n in 0..100 {
-        let number = second * 100 + n;
+    for n in 0..125 {
+        let number = second * 125 + n;
         let price = format!(
             r#"{{"sym":"S{}","bid":"{number}.25","ask":"{number}.75","size":1200,"venue":"XETR","t":{number}}}"#,
             n % 8

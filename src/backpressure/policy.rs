@@ -190,13 +190,17 @@ impl<'a> Options<'a> {
 
 /// Names a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RuleIndex(usize);
+pub struct RuleIndex(u32);
 
 impl RuleIndex {
     /// Its number, from 0; less than [`Policies::len`].
     #[must_use]
     pub fn number(self) -> usize {
-        self.0
+        self.0 as usize
+    }
+
+    fn new(number: usize) -> Self {
+        Self(u32::try_from(number).expect("nobody writes four thousand million rules"))
     }
 }
 
@@ -256,19 +260,19 @@ impl Policies {
 
     /// Each rule: the type as it was written, and how it is treated. The last is that of `*`.
     pub fn rules(&self) -> impl Iterator<Item = (RuleIndex, &str, &Kind)> {
-        self.0.rules.iter().enumerate().map(|(number, rule)| (RuleIndex(number), rule.event.as_str(), &rule.kind))
+        self.0.rules.iter().enumerate().map(|(number, rule)| (RuleIndex::new(number), rule.event.as_str(), &rule.kind))
     }
 
     /// How a rule's events are treated.
     #[must_use]
     pub fn kind(&self, rule: RuleIndex) -> &Kind {
-        &self.0.rules[rule.0].kind
+        &self.0.rules[rule.number()].kind
     }
 
     /// Types of this rule keep their order with those of another.
     #[must_use]
     pub fn is_together(&self, rule: RuleIndex) -> bool {
-        self.0.rules[rule.0].together
+        self.0.rules[rule.number()].together
     }
 
     /// How many bytes may wait for one reader.
@@ -280,7 +284,7 @@ impl Policies {
     /// The rule of an event, and its key.
     #[must_use]
     pub fn route(&self, event: &str, data: &str) -> Route {
-        let others = RuleIndex(self.0.rules.len() - 1);
+        let others = RuleIndex::new(self.0.rules.len() - 1);
         let rule = self.0.by_type.get(event).copied().unwrap_or(others);
         let value = match self.kind(rule) {
             Kind::Coalesce { pointer, .. } | Kind::Resnapshot { pointer: Some(pointer), .. } => pointer.value(data),
@@ -347,7 +351,8 @@ impl Builder {
         let mut rules: Vec<_> = (self.kinds.iter())
             .map(|(event, kind)| Rule { event: event.clone(), kind: kind.clone(), together: is_together(event) })
             .collect();
-        let by_type = rules.iter().enumerate().map(|(number, rule)| (rule.event.clone(), RuleIndex(number))).collect();
+        let by_type =
+            rules.iter().enumerate().map(|(number, rule)| (rule.event.clone(), RuleIndex::new(number))).collect();
         rules.push(Rule { event: OTHERS.to_owned(), kind: others, together: together_others });
         let queue_bytes_max = self.queue_bytes_max.unwrap_or(QUEUE_BYTES_DEFAULT);
         Policies(Arc::new(Rules { rules, by_type, queue_bytes_max }))

@@ -74,9 +74,21 @@ pub enum Taken<T> {
 
 #[derive(Debug)]
 enum Entry<T> {
-    Event { rule: RuleIndex, seq: u64, key: Option<Arc<str>>, bytes: usize, payload: T },
-    Hole { rule: RuleIndex, dropped: u64 },
-    Snapshot { rule: RuleIndex },
+    /// The size as 32 bits: a queue may hold many of these.
+    Event {
+        rule: RuleIndex,
+        bytes: u32,
+        seq: u64,
+        key: Option<Arc<str>>,
+        payload: T,
+    },
+    Hole {
+        rule: RuleIndex,
+        dropped: u64,
+    },
+    Snapshot {
+        rule: RuleIndex,
+    },
 }
 
 /// How a rule stands.
@@ -181,7 +193,7 @@ impl<T> Queue<T> {
             return Verdict::Queued;
         };
         let freed = match self.entries.get(&place) {
-            Some(Entry::Event { bytes, .. }) => *bytes,
+            Some(Entry::Event { bytes, .. }) => *bytes as usize,
             _ => 0,
         };
         if !self.has_room(offer.bytes, freed + ENTRY_BYTES) {
@@ -203,20 +215,21 @@ impl<T> Queue<T> {
 
     fn insert(&mut self, place: u64, offer: Offer<T>) {
         let Offer { seq, route: Route { rule, key }, bytes, payload } = offer;
-        self.bytes += bytes + ENTRY_BYTES;
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.bytes += bytes as usize + ENTRY_BYTES;
         self.standings[rule.number()].frames += 1;
         // A buffered event is found by nobody.
         let key = key.filter(|_| self.policies.kind(rule).is_state());
         if let Some(key) = &key {
             self.places.insert(Arc::clone(key), place);
         }
-        self.entries.insert(place, Entry::Event { rule, seq, key, bytes, payload });
+        self.entries.insert(place, Entry::Event { rule, bytes, seq, key, payload });
     }
 
     /// Takes the event at a place out of all books.
     fn remove(&mut self, place: u64) -> Option<T> {
         let Some(Entry::Event { rule, key, bytes, payload, .. }) = self.entries.remove(&place) else { return None };
-        self.bytes -= bytes + ENTRY_BYTES;
+        self.bytes -= bytes as usize + ENTRY_BYTES;
         self.standings[rule.number()].frames -= 1;
         if let Some(key) = key {
             self.places.remove(&key);
@@ -258,7 +271,7 @@ impl<T> Queue<T> {
             let Some((&place, entry)) = self.entries.first_key_value() else { break };
             match *entry {
                 Entry::Event { seq, bytes, .. } => {
-                    bytes_taken += bytes;
+                    bytes_taken += bytes as usize;
                     let payload = self.remove(place).expect("an event is there");
                     batch.push((seq, Taken::Event { payload, carries_id: true }));
                 }

@@ -16,8 +16,10 @@ use crate::wire::encode;
 
 /// How much is taken from the queue for one write, in bytes: what is on its way can no longer be replaced.
 const BATCH_BYTES: usize = 4 * 1024;
+/// Room for a batch: the last of its blocks may stand over.
+const ROOM_BYTES: usize = BATCH_BYTES + 1024;
 /// A buffer larger than this is given back when it is empty.
-const KEPT_CAPACITY_BYTES: usize = 2 * BATCH_BYTES;
+const KEPT_CAPACITY_BYTES: usize = 2 * ROOM_BYTES;
 
 /// Takes bytes if it can at this moment. The one place at which it is seen that a client is slow.
 pub trait Socket: Send + Sync + std::fmt::Debug {
@@ -290,6 +292,9 @@ impl Client {
     }
 
     fn send(&mut self, event: &Published, carries_id: bool, common: &mut Common<'_>) {
+        if self.sending.capacity() == 0 {
+            self.sending.reserve_exact(ROOM_BYTES);
+        }
         self.sending.extend_from_slice(event.block(carries_id));
         common.stats.of(&event.event).delivered += 1;
     }
