@@ -192,10 +192,23 @@ pub fn measure(words: &[String]) {
     }
 }
 
+/// Serves what a row sends, and says where.
+pub fn serve_row(name: &str) {
+    let row = ROWS.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row is called `{name}`"));
+    println!("http://{}/", serve(row.load()));
+    loop {
+        std::thread::park();
+    }
+}
+
 impl Row {
-    fn measure(&self) {
+    fn load(&self) -> Load {
         let bytes = setting("E2E_MEGABYTES", 256) * 1_000_000 / self.part;
-        let load = Load::new(self.shape, self.framing, bytes);
+        Load::new(self.shape, self.framing, bytes)
+    }
+
+    fn measure(&self) {
+        let load = self.load();
         let bytes = load.bytes();
         let address = serve(load);
         let folder = tempfile::tempdir().expect("there is room for files");

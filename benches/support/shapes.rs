@@ -9,8 +9,6 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 /// A stream and the sizes of the chunks in which it comes.
 pub struct Shape {
-    /// What it is called in tables.
-    pub name: &'static str,
     /// All bytes.
     pub stream: Vec<u8>,
     /// Chunks are of these sizes, in turn.
@@ -48,27 +46,31 @@ pub const NAMES: [&str; 11] = [
 
 /// Makes the shape of a name.
 pub fn shape(name: &str) -> Shape {
+    sized(name, if ["one-byte chunks", "hostile drip"].contains(&name) { STREAM_BYTES / 8 } else { STREAM_BYTES })
+}
+
+/// Makes a shape with so many bytes, or a few more (the 64 MiB line has its own).
+pub fn sized(name: &str, bytes: usize) -> Shape {
     let stream = match name {
-        "small events" => repeated(STREAM_BYTES, small),
-        "1.3 KB JSON" => repeated(STREAM_BYTES, json_event),
-        "150-byte deltas" => repeated(STREAM_BYTES, delta),
-        "20-line events" => repeated(STREAM_BYTES, many_lines),
-        "1 MiB lines" => repeated(STREAM_BYTES, |out, random| line(out, random, 1 << 20)),
+        "small events" => repeated(bytes, small),
+        "1.3 KB JSON" => repeated(bytes, json_event),
+        "150-byte deltas" => repeated(bytes, delta),
+        "20-line events" => repeated(bytes, many_lines),
+        "1 MiB lines" => repeated(bytes, |out, random| line(out, random, 1 << 20)),
         "64 MiB line" => repeated(1, |out, random| line(out, random, (64 << 20) - 64)),
-        "CRLF" => repeated(STREAM_BYTES, crlf),
-        "multi-byte text" => repeated(STREAM_BYTES, multi_byte),
-        "heartbeats" => repeated(STREAM_BYTES, |out, _| out.extend_from_slice(b": keep-alive\n\n")),
-        "one-byte chunks" => repeated(STREAM_BYTES / 8, small),
-        "hostile drip" => repeated(STREAM_BYTES / 8, hostile),
+        "CRLF" => repeated(bytes, crlf),
+        "multi-byte text" => repeated(bytes, multi_byte),
+        "heartbeats" => repeated(bytes, |out, _| out.extend_from_slice(b": keep-alive\n\n")),
+        "one-byte chunks" => repeated(bytes, small),
+        "hostile drip" => repeated(bytes, hostile),
         other => panic!("`{other}` is not the name of a shape"),
     };
-    let name = NAMES.into_iter().find(|&known| known == name).unwrap_or_default();
     let chunk_bytes: &[usize] = match name {
         "one-byte chunks" => &[1],
         "hostile drip" => &[1, 2, 1, 5, 3, 1, 7],
         _ => &[CHUNK_BYTES],
     };
-    Shape { name, stream, chunk_bytes }
+    Shape { stream, chunk_bytes }
 }
 
 /// Numbers that look like any (Marsaglia's xorshift).

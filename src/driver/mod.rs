@@ -37,6 +37,8 @@ use session::Leaving;
 
 /// How long an output that takes no more is waited for when the run is to end.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
+/// The same at the end of `--for`: a slow reader gets what it is owed, one that reads nothing does not hold the run.
+const TIME_GRACE: Duration = Duration::from_secs(5);
 /// The same for an export, which is then durable and committed.
 const EXPORT_GRACE: Duration = Duration::from_secs(60);
 /// Connections that end after events, one after the other, until it is told who is slow (rule 14).
@@ -120,7 +122,10 @@ pub struct Driver<P, T, J, S, F, C> {
     cuts_in_row: u32,
     backoff: Backoff,
     jitter: Box<dyn FnMut() -> f64>,
+    /// Records that wait for the output.
     batch: Vec<u8>,
+    /// The buffer for those after them.
+    next_batch: Vec<u8>,
     /// Frames were taken since a commit was looked for.
     uncommitted: bool,
     /// Drop notices that were there at the last commit.
@@ -163,6 +168,7 @@ where
             backoff: Backoff::new(settings.backoff.clone()),
             jitter,
             batch: Vec::new(),
+            next_batch: Vec::new(),
             uncommitted: true,
             notices_committed: 0,
             stats: Stats::default(),
@@ -404,13 +410,16 @@ where
     /// Writes what is to be written, unless the output is to go on elsewhere first.
     fn start_write(&mut self) {
         if !self.pump.is_writing() && self.pump.turn_is_due() {
-            // What the policy has decided since is in the batch, and not in what is queued for a commit.
+            // What is queued is what is written; what the policy has decided since is in the batch.
             self.take_delivered();
             self.notices_committed = self.stats.drop_notices;
             self.pump.begin_turn();
         }
         if !self.pump.is_writing() && !self.batch.is_empty() {
-            self.pump.write(std::mem::take(&mut self.batch));
+            self.uncommitted = false;
+            let delivers = self.policy.take_commit(self.clock.now());
+            let next = std::mem::take(&mut self.next_batch);
+            self.pump.write(std::mem::replace(&mut self.batch, next), delivers);
         }
     }
 
@@ -423,8 +432,7 @@ where
     /// Begins a commit of what is delivered, if anything changed and none is under way.
     fn start_commit(&mut self) -> bool {
         self.take_delivered();
-        let busy = self.pump.is_writing() || !self.batch.is_empty();
-        if self.pump.is_committing() || (self.pump.is_exclusive() && busy) {
+        if self.pump.is_committing() || (self.pump.is_exclusive() && self.pump.is_writing()) {
             return false;
         }
         let Some(commit) = self.pump.next_commit() else { return false };
@@ -451,9 +459,7 @@ where
     async fn take_done(&mut self, done: Done) -> Result<(), End> {
         match done {
             Done::Written(Ok(buffer)) => {
-                if self.batch.is_empty() {
-                    self.batch = buffer;
-                }
+                self.next_batch = buffer;
             }
             Done::Written(Err(error)) | Done::Committed(Err(PumpError::Sink(error))) => {
                 return Err(match error {
@@ -483,7 +489,7 @@ where
         // A commit under way would only fail in the same way.
         self.pump.forget_commit();
         let mut pending = std::mem::take(&mut self.keys_under_way);
-        while let Some(mut queued) = self.pump.next_commit() {
+        while let Some(mut queued) = self.pump.next_commit().or_else(|| self.pump.take_delivers()) {
             pending.append(&mut queued.keys);
         }
         let mut whole = self.policy.whole();
@@ -508,22 +514,28 @@ where
     }
 
     /// Waits until the output has taken all there is: for as long as that takes, since what is cut off would be
-    /// missing, but only [`OUTPUT_GRACE`] once a signal asks to end. What is then still in its hands is not delivered.
+    /// missing, but only [`OUTPUT_GRACE`] once a signal asks to end, and [`TIME_GRACE`] once the time is over. What is then
+    /// still in its hands is not delivered.
     async fn finish_writing(&mut self, end: &mut End) {
         let shutdown = self.shutdown.clone();
         let gone = matches!(end, End::ReaderGone | End::Output(_));
-        let hurried = gone || matches!(end, End::Signal(_));
+        let mut hurried = gone || matches!(end, End::Signal(_));
         // A file takes what is written, if slowly; the reader of a pipe may never.
         let grace = if self.pump.is_exclusive() { EXPORT_GRACE } else { OUTPUT_GRACE };
-        let mut limit = hurried.then(|| Instant::now() + grace);
+        let mut limit = match end {
+            _ if hurried => Some(Instant::now() + grace),
+            End::Time => Some(Instant::now() + grace.max(TIME_GRACE)),
+            _ => None,
+        };
         while self.pump.is_writing() || !(gone || self.batch.is_empty()) {
             if !gone {
                 self.start_write();
             }
             let done = tokio::select! {
                 done = self.pump.done() => done,
-                number = shutdown.signalled(), if limit.is_none() => {
+                number = shutdown.signalled(), if !hurried => {
                     *end = End::Signal(number);
+                    hurried = true;
                     limit = Some(Instant::now() + grace);
                     continue;
                 }

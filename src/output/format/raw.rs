@@ -1,5 +1,7 @@
 //! `-o raw`: server-sent events again (HTML standard, section 9.2.6), so that another reader of SSE can go on.
 
+use memchr::{memchr2, memchr3};
+
 use super::{Plain, push_number};
 use crate::consumer::delivery::{EventRecord, Notice};
 
@@ -10,7 +12,7 @@ use crate::consumer::delivery::{EventRecord, Notice};
 pub(super) fn event(batch: &mut Vec<u8>, event: &EventRecord<'_>, in_force: &mut String, plain: Plain) {
     let id = event.own_id.or_else(|| Some(event.id.unwrap_or_default()).filter(|id| id != in_force));
     // An id taken out of the data (`--id-from`) may hold what no field can; one with NUL is ignored by readers.
-    if let Some(id) = id.filter(|id| !id.contains(['\n', '\r', '\0'])) {
+    if let Some(id) = id.filter(|id| memchr3(b'\n', b'\r', 0, id.as_bytes()).is_none()) {
         field(batch, b"id:", id, plain);
         if id != in_force {
             in_force.clear();
@@ -20,9 +22,12 @@ pub(super) fn event(batch: &mut Vec<u8>, event: &EventRecord<'_>, in_force: &mut
     if event.event != "message" {
         field(batch, b"event:", event.event, plain);
     }
-    for line in event.data.split(['\n', '\r']) {
-        field(batch, b"data:", line, plain);
+    let mut rest = event.data;
+    while let Some(end) = memchr2(b'\n', b'\r', rest.as_bytes()) {
+        field(batch, b"data:", &rest[..end], plain);
+        rest = &rest[end + 1..];
     }
+    field(batch, b"data:", rest, plain);
     batch.push(b'\n');
 }
 
