@@ -8,6 +8,7 @@ pub mod ending;
 mod exports;
 pub mod follow;
 pub mod replay;
+pub mod serve;
 mod signals;
 mod sinks;
 mod wiring;
