@@ -330,7 +330,11 @@ where
             ConnectError::Unreachable { causes } => self.try_again(causes.join(": "), None, false).await,
             // A command that gave credentials before, or a certificate that was trusted, fails as the network does: for
             // a while.
-            ConnectError::Unusable { causes } | ConnectError::Untrusted { causes } if self.stats.connections > 0 => {
+            ConnectError::Unusable { causes }
+            | ConnectError::Untrusted { causes }
+            | ConnectError::Disagreed { causes }
+                if self.stats.connections > 0 =>
+            {
                 self.try_again(causes.join(": "), None, false).await
             }
             ConnectError::Status { code, .. } if attempt.cursor.is_some() && self.cursor_is_refused(code).await? => {
