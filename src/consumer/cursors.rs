@@ -141,9 +141,8 @@ impl Consumer {
         let Some(FarSide { own, key, event, ends_gap }) = self.far_side.take() else { return };
         self.outgoing.push(Outgoing::Event(event));
         let own = (ends_gap && self.frozen()).then_some(own.as_str());
-        self.link.delivered_ahead = key;
         self.deliver(Delivery { own, key, now });
-        self.head.last_key = key;
+        self.head.ahead_key = key;
     }
 
     fn count_sole_id(&mut self, id: &EventId) {

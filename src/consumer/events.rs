@@ -57,7 +57,37 @@ impl Consumer {
         let key = self.key(event, own, id);
         let known = self.known(key, own);
         let arrival = Arrival { event, own, key, known, now };
+        if let Some(step) = self.reset_event(&arrival) {
+            return step;
+        }
         if self.link.reading.is_some() { self.read_event(arrival) } else { self.live_event(arrival) }
+    }
+
+    /// A reset event is about the cursor that this connection sent: it is one each time, delivered before or not.
+    fn reset_event(&mut self, arrival: &Arrival<'_>) -> Option<Step> {
+        let event = arrival.event;
+        let reset = is_reset_event(event.event) && self.options.notices.event(event.event, event.data).is_none();
+        let cursor = self.link.sent.is_some() || self.head.latest.is_some();
+        if !reset || !cursor {
+            return None;
+        }
+        let reading = self.link.reading.is_some();
+        if reading {
+            self.leave_reading_live(arrival.now);
+        }
+        self.link.removal = None;
+        let verdict = if arrival.known.is_some() {
+            self.repeat_verdict()
+        } else {
+            self.deliver(arrival.without_id().delivery());
+            Verdict::Deliver { replayed: false }
+        };
+        let next = if reading {
+            self.fail_attempt("the server says that it no longer has the cursor", arrival.now)
+        } else {
+            self.expire(&format!("it sent the event `{}`", event.event))
+        };
+        Some(Step { verdict, next })
     }
 
     /// The last event ID in force follows from the event's id line, if it has one.
@@ -106,8 +136,9 @@ impl Consumer {
         if key.is_some() && key == self.link.loose_end {
             self.link.loose_end = None;
         }
-        if key.is_some() && key == self.link.delivered_ahead {
-            self.link.delivered_ahead = None;
+        if key.is_some() && key == self.head.ahead_key {
+            self.head.ahead_key = None;
+            self.changes.dirty = true;
             return Some(When::AfterNotice);
         }
         let removal = self.link.removal.as_ref()?;
@@ -145,9 +176,6 @@ impl Consumer {
             let next = self.take_notice(notice_text(arrival.event), dropped.count, arrival.now);
             self.deliver(arrival.without_id().delivery());
             return Step { verdict: Verdict::Deliver { replayed: false }, next };
-        }
-        if is_reset_event(arrival.event.event) && (self.link.sent.is_some() || self.head.latest.is_some()) {
-            return self.expired_at(arrival.without_id(), &format!("it sent the event `{}`", arrival.event.event));
         }
         if self.link.far_wait.is_some()
             && let Some(own) = arrival.own.and_then(EventId::new)
@@ -260,16 +288,28 @@ impl Consumer {
         Step::go(Verdict::Deliver { replayed: false })
     }
 
-    /// An event that cannot be placed (a greeting) is delivered, but fills no gap.
+    /// An event that cannot be placed (a greeting) is delivered, but fills no gap. Before the attempt has shown where it
+    /// reads, nothing does for sure.
     fn count_recovered(&mut self, arrival: &Arrival<'_>) {
-        let placed = arrival.own.is_some() || self.link.id_line;
-        if let Some(gap) = self.gap.as_mut().filter(|_| placed) {
-            gap.recovered += 1;
+        if arrival.own.is_none() && !self.link.id_line {
+            return;
+        }
+        match &mut self.gap {
+            Some(gap) if gap.evidence || gap.phase == Phase::Reporting => gap.recovered += 1,
+            _ => self.attempt.unproven += 1,
+        }
+    }
+
+    /// What the attempt delivered so far fills the gap.
+    pub(super) fn count_unproven(&mut self) {
+        let unproven = std::mem::take(&mut self.attempt.unproven);
+        if let Some(gap) = &mut self.gap {
+            gap.recovered += unproven;
         }
     }
 
     pub(super) fn replay_is_full(&self) -> bool {
-        let recovered = self.gap.as_ref().map_or(0, |gap| gap.recovered);
+        let recovered = self.gap.as_ref().map_or(0, |gap| gap.recovered) + self.attempt.unproven;
         self.options.max_replay.is_some_and(|max| recovered >= max)
     }
 
@@ -290,7 +330,8 @@ impl Consumer {
             }
             return self.fail_at(&arrival, "its far side came first");
         }
-        if !evidence && Self::is_beyond(&arrival, self.head.newest.as_ref().map(|newest| &newest.id)) {
+        let beyond = Self::is_beyond(&arrival, self.head.newest.as_ref().map(|newest| &newest.id));
+        if beyond && !evidence {
             return self.fail_at(&arrival, "an event beyond the newest came first");
         }
         if let Some(dropped) = self.options.notices.event(arrival.event.event, arrival.event.data) {
@@ -298,11 +339,13 @@ impl Consumer {
             let next = self.take_notice(notice_text(arrival.event), dropped.count, arrival.now);
             return Step { verdict: Verdict::Deliver { replayed: false }, next };
         }
-        if is_reset_event(arrival.event.event) {
-            return self.fail_at(&arrival.without_id(), "the server says that it no longer has the cursor");
-        }
         if self.replay_is_full() {
             return self.give_up_replay(&arrival);
+        }
+        if beyond {
+            self.pass_newest(arrival.now);
+            self.deliver(arrival.delivery());
+            return Step::go(Verdict::Deliver { replayed: false });
         }
         self.deliver(arrival.delivery());
         self.count_recovered(&arrival);
@@ -322,16 +365,32 @@ impl Consumer {
             gap.evidence |= when == When::BeforeNotice;
             if gap.evidence {
                 self.link.reading = Some(arrival.now.plus(super::machine::KNOWN_WAIT));
+                self.count_unproven();
             }
         }
         if let Some(id) = arrival.own.and_then(EventId::new) {
             self.move_progress(id);
         }
         self.changes.dirty = true;
-        if self.is_newest(arrival) {
-            self.meet_newest(arrival.now);
+        if !self.is_newest(arrival) {
+            return Step::go(verdict);
         }
-        Step::go(verdict)
+        if self.gap.as_ref().is_some_and(|gap| gap.evidence) {
+            self.meet_newest(arrival.now);
+            return Step::go(verdict);
+        }
+        Step { verdict, next: self.newest_alone(arrival.now) }
+    }
+
+    /// `newest`, delivered after the notice, came though nothing from before the notice did: what comes from here on
+    /// lies after the hole and fills nothing.
+    fn newest_alone(&mut self, now: Timestamp) -> Next {
+        if self.attempt.unproven == 0 {
+            return self.fail_attempt("what it sent begins after what was dropped", now);
+        }
+        self.meet_newest(now);
+        self.finish_report(now);
+        Next::Go
     }
 
     /// The attempt fails at this event, which was live and is delivered.
@@ -344,9 +403,8 @@ impl Consumer {
 
     /// Rule 6, outside a recovery: the server no longer has the cursor.
     fn expired_at(&mut self, arrival: Arrival<'_>, how: &str) -> Step {
-        let reset = is_reset_event(arrival.event.event);
         let next = self.expire(how);
-        if next != Next::Go && !reset {
+        if next != Next::Go {
             return Step { verdict: Verdict::Refuse, next };
         }
         self.link.removal = None;

@@ -163,6 +163,7 @@ impl Consumer {
         self.link.reading = None;
         self.link.newest_met = true;
         self.attempt.last = None;
+        self.count_unproven();
         self.head.recovery_at = Some(now);
         if let Some(gap) = &mut self.gap {
             gap.phase = Phase::Reporting;
@@ -172,6 +173,15 @@ impl Consumer {
         self.report.until = now.plus(REPORT_MAX);
         self.report.idle = now.plus(REPORT_IDLE);
         self.changes.dirty = true;
+    }
+
+    /// The re-read is past `newest`, which the server no longer has: what lay between is lost with it.
+    pub(super) fn pass_newest(&mut self, now: Timestamp) {
+        self.meet_newest(now);
+        // Should it come all the same, it is removed.
+        self.link.newest_met = false;
+        self.end_gap(GapState::Partial, now);
+        self.deliver_far_side(now);
     }
 
     /// A report goes on on the next connection, also where the process before this one began it.
@@ -225,6 +235,7 @@ impl Consumer {
         let ahead = self.far_side.is_some() || self.frozen();
         self.link.reading = None;
         self.attempt.last = None;
+        self.count_unproven();
         if let Some(gap) = &mut self.gap {
             // What is skipped now lies before the far side: `latest` goes past it knowingly.
             gap.phase = Phase::Waiting;

@@ -99,8 +99,6 @@ pub(super) struct Link {
     pub(super) unknown_in_row: u64,
     /// An event delivered on it moved `newest`.
     pub(super) moved: bool,
-    /// The key of a far side that was delivered from memory and may still come.
-    pub(super) delivered_ahead: Option<Key>,
     /// What was delivered last, where that is not `newest`: it may lie beyond, so removal goes on until it is met.
     pub(super) loose_end: Option<Key>,
     /// A recovery reads on it and has not met `newest`: until then.
@@ -116,6 +114,8 @@ pub(super) struct Link {
 pub(super) struct AttemptState {
     /// Events that were not known, before any that was.
     pub(super) unknown: u32,
+    /// Of what it delivered, the events that fill the gap if it turns out to read where it should.
+    pub(super) unproven: u64,
     /// Events seen.
     pub(super) seen: u64,
     /// Events expected.
@@ -128,7 +128,7 @@ pub(super) struct AttemptState {
 
 impl Default for AttemptState {
     fn default() -> Self {
-        Self { unknown: 0, seen: 0, expected: 0, left: EVIDENCE_WAIT, last: None }
+        Self { unknown: 0, unproven: 0, seen: 0, expected: 0, left: EVIDENCE_WAIT, last: None }
     }
 }
 

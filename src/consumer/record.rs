@@ -37,8 +37,10 @@ pub struct Head {
     /// The key of that event.
     pub newest_key: Option<Key>,
     /// The key of what was delivered last with an id of its own. Another than `newest_key` where a recovery delivered
-    /// it, or where it is a far side: it may lie beyond `newest`.
+    /// it: it may lie beyond `newest`.
     pub last_key: Option<Key>,
+    /// The key of an event that was delivered from memory, before its turn, and has not come since.
+    pub ahead_key: Option<Key>,
     /// The stream has given one explicit id to consecutive events (rule 8).
     pub shared_ids: bool,
     /// Events seen under the only id that the stream has ever shown; `None` once there were two (rule 7).

@@ -157,6 +157,7 @@ fn full_commit() -> Commit {
         newest: place("12", "11"),
         newest_key: Some(Key::MAX - 1),
         last_key: Some(3),
+        ahead_key: Some(4),
         shared_ids: true,
         sole_id_events: Some(3),
         delivered_at: Some(at(41)),

@@ -44,6 +44,8 @@ pub struct Ways {
     pub ids: Ids,
     pub inclusive: bool,
     pub ignores_cursor: bool,
+    /// Events before live that it sends again to whoever connects, whatever the cursor.
+    pub resends: usize,
     pub retention: Option<usize>,
     pub too_old: TooOld,
     pub greets: bool,
@@ -59,10 +61,12 @@ impl Ways {
         let ids = ids[index(random, ids.len())];
         // A hole in the middle of a group whose notice comes a window late cannot be served from any id after it.
         let notice_at = if ids == Ids::Shared { [NoticeAt::Hole; 4] } else { notice_at };
+        let ignores_cursor = random.one_in(12);
         Self {
             ids,
             inclusive: random.one_in(3),
-            ignores_cursor: random.one_in(12),
+            ignores_cursor,
+            resends: if ignores_cursor { index(random, 6) } else { 0 },
             retention: random.one_in(6).then(|| 5 + index(random, 60)),
             too_old: too_old[index(random, too_old.len())],
             greets: random.one_in(5),
@@ -102,6 +106,8 @@ pub enum Answer {
 struct Subscriber {
     next: usize,
     before: VecDeque<Sent>,
+    /// Events discarded whose notice is not sent.
+    discarded: Vec<usize>,
     /// Events until the notice, and what it says.
     notice: Option<(usize, Option<usize>)>,
     /// Events until the hole, and how wide it is.
@@ -115,11 +121,13 @@ pub struct Server {
     subscriber: Option<Subscriber>,
     /// A connection ended after a hole and before its notice: nobody can know of that hole.
     pub silent_hole: bool,
+    /// Indices of the events that it discarded and said so.
+    pub discarded: Vec<usize>,
 }
 
 impl Server {
     pub fn new(ways: Ways) -> Self {
-        Self { ways, log: Vec::new(), subscriber: None, silent_hole: false }
+        Self { ways, log: Vec::new(), subscriber: None, silent_hole: false, discarded: Vec::new() }
     }
 
     pub fn publish(&mut self, random: &mut Random) {
@@ -147,7 +155,7 @@ impl Server {
     pub fn accept(&mut self, cursor: Option<&str>) -> Answer {
         let start = match cursor {
             None => self.log.len(),
-            Some(_) if self.ways.ignores_cursor => self.log.len(),
+            Some(_) if self.ways.ignores_cursor => self.log.len().saturating_sub(self.ways.resends),
             Some(cursor) => match self.start_after(cursor) {
                 Some(start) => start,
                 None => match self.ways.too_old {
@@ -179,6 +187,7 @@ impl Server {
         let NoticeAt::Hole = self.ways.notice_at else { return self.drop_around(count) };
         let Some(subscriber) = &mut self.subscriber else { return };
         if subscriber.next + count <= self.log.len() && count > 0 {
+            subscriber.discarded.extend(subscriber.next..subscriber.next + count);
             subscriber.next += count;
             subscriber.before.push_back(Sent::Notice(self.ways.says_count.then_some(count)));
         }
@@ -205,6 +214,9 @@ impl Server {
     pub fn next(&mut self) -> Option<Sent> {
         let subscriber = self.subscriber.as_mut()?;
         if let Some(sent) = subscriber.before.pop_front() {
+            if matches!(sent, Sent::Notice(_)) {
+                self.discarded.append(&mut subscriber.discarded);
+            }
             return Some(sent);
         }
         if let Some((0, says)) = subscriber.notice {

@@ -623,6 +623,98 @@ histories! {
         ev 6 => D
         gap partial 2
     ";
+    rule_6_what_a_failed_attempt_left_does_not_place_the_second: "
+        connect live
+        ev 1..5 => D
+        comment dropped 10 events
+        ev 16 => H>
+        connect 1
+        ev 21 => D>
+        memory 16
+        connect 4
+        ev 21 => -
+        gap unrecoverable 0 10
+        ev 22..40 => D
+        latest 40
+    ";
+    rule_6_events_after_what_a_failed_attempt_left_fill_no_gap: "
+        connect live
+        ev 1..5 => D
+        comment dropped 10 events
+        ev 16 => H>
+        connect 1
+        ev 21 => D>
+        connect 4
+        ev 15 => R
+        ev 21 => -
+        gap partial 1 10
+        ev 22..40 => D
+        latest 40
+    ";
+    rule_6_without_an_event_from_before_the_notice_nothing_after_newest_fills_the_gap: "
+        set cooldown 10s
+        connect live
+        ev a => D
+        comment dropped 1 events
+        wait 1s => >
+        connect a
+        wait 1s
+        gap partial 0 1
+        comment dropped 3 events
+        ev x => D
+        wait 10s => >
+        connect a
+        ev c => R
+        ev x => -
+        gap partial 1 3
+        ev y => D
+        latest y
+    ";
+    rule_6_past_a_newest_that_the_server_no_longer_has_the_recovery_is_over: "
+        connect live
+        ev 1..5 => D
+        comment dropped 3 events
+        ev 9 => H>
+        connect 1
+        ev 2 => -
+        end
+        connect 2
+        ev 12 => D
+        memory 9
+        gap partial 0 3
+        ev 13 => D
+        latest 13
+    ";
+    rule_6_a_reset_event_is_one_each_time: "
+        connect live
+        ev 1..5 => D
+        end
+        connect 5
+        ev 6=gone:stream-reset => D!
+        crash
+        connect 5
+        ev 6=gone:stream-reset => -!
+        latest 5
+        crash
+        connect 5
+        ev 6=gone:stream-reset => -!
+        latest 5
+    ";
+    rule_6_a_reset_event_that_was_delivered_fails_a_re_read: "
+        connect live
+        ev 1..5 => D
+        end
+        connect 5
+        ev 6=gone:resync => D!
+        crash
+        connect 5
+        ev 6..7 => D
+        comment dropped 2 events
+        ev 10 => H>
+        connect 1
+        ev 6=gone:resync => ->
+        connect 6
+    ";
     rule_6_no_known_event_in_ten_seconds_fails: "
         connect live
         ev a => D
@@ -634,7 +726,7 @@ histories! {
         wait 10s => >
         connect a
         wait 10s
-        gap unrecoverable 1 2
+        gap unrecoverable 0 2
         ev y => D
         latest y
     ";

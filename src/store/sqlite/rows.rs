@@ -113,6 +113,7 @@ impl StreamRow<'_> {
             newest: self.place("newest", "newest_before")?,
             newest_key: self.key("newest_key")?,
             last_key: self.key("last_key")?,
+            ahead_key: self.key("ahead_key")?,
             shared_ids: self.get("shared_ids")?,
             sole_id_events: self.number_or_none("sole_id_events")?,
             delivered_at: self.time_or_none("delivered_at")?,

@@ -97,7 +97,8 @@ impl Checked<'_> {
         let sql = "UPDATE cursors SET latest = ?2, latest_before = ?3, latest_at = ?4, lagging = ?5, lagging_at = ?6,
                        lagging_seq = ?7, newest = ?8, newest_before = ?9, newest_key = ?10, shared_ids = ?11,
                        sole_id_events = ?12, delivered_at = ?13, recovery_at = ?14, next_seq = ?15,
-                       moved_by = coalesce(?16, moved_by), last_key = ?17
+                       moved_by = coalesce(?16, moved_by), last_key = ?17,
+                       ahead_key = ?18
                    WHERE id = ?1";
         let head = &self.commit.head;
         let (latest, latest_before) = place(self.stream, head.latest.as_ref());
@@ -120,6 +121,7 @@ impl Checked<'_> {
             int(head.next_seq),
             self.moved_by.map(Mover::as_str),
             head.last_key.map(u128::to_be_bytes),
+            head.ahead_key.map(u128::to_be_bytes),
         ])?;
         Ok(())
     }
