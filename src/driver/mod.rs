@@ -289,7 +289,7 @@ where
                 self.stats.connections += 1;
                 self.console.detail(1, &format!("connected: {}", connected.status_line));
                 self.notice(NoticeKind::Connected, &format!("with {position}"));
-                let next = self.policy.connected(&keys, self.clock.now());
+                let next = self.policy.connected(keys, self.clock.now());
                 self.take_outgoing();
                 debug_assert!(next == Next::Go || matches!(next, Next::Stop(_)), "a fresh connection is not left");
                 self.leave_for(next).map_or(Ok(Some(connected)), Err)

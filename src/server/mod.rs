@@ -154,7 +154,7 @@ impl Server {
         let listener: TcpListener = accept::listen(&options)?;
         let addr = listener.local_addr()?;
         let hub = Arc::new(Hub::new(&options));
-        log.into_iter().for_each(|event| hub.restore(event));
+        log.into_iter().for_each(|event| hub.restore(&event));
         let (stop, stopped) = watch::channel(false);
         let task = tokio::spawn(accept::serve(listener, Arc::clone(&hub), Arc::new(options), stopped));
         Ok(Self { addr, hub, stop, task })

@@ -148,10 +148,10 @@ impl Hub {
     }
 
     /// Keeps an event as if it had been published before the server was started.
-    pub(super) fn restore(&self, event: Publication) {
+    pub(super) fn restore(&self, event: &Publication) {
         let mut state = self.lock();
         let next_id = event.id.as_ref().and_then(|id| id.parse::<u64>().ok()).map(|id| id.saturating_add(1));
-        state.keep(&event);
+        state.keep(event);
         if state.next_id.is_some() && next_id.is_some() {
             state.next_id = next_id;
         }

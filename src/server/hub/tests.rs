@@ -242,7 +242,7 @@ fn a_stop_lets_what_waits_go_out_and_ends() {
 #[test]
 fn numbers_go_on_after_what_was_kept() {
     let desk = Desk::new(&[]);
-    desk.0.restore(Publication { id: Some("500".into()), event: "tick".into(), data: String::new() });
+    desk.0.restore(&Publication { id: Some("500".into()), event: "tick".into(), data: String::new() });
     desk.ticks(1);
     assert_eq!(desk.client(Some("500"), 0).all(), ["501"]);
     assert_eq!(desk.0.stats().types["tick"].published, 1);
