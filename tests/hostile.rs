@@ -62,6 +62,16 @@ fn what_is_no_http_is_told_as_such() {
 }
 
 #[test]
+fn who_cannot_be_reached_after_a_redirect_is_named_as_such() {
+    let dead = Server::start([]).addr();
+    let server = Server::start([Script::redirect(302, &format!("http://me:hunter2@{dead}/x?token=hunter2"))]);
+    let done = tail(&Place::new(), &server.url("/e"), &["--max-retries", "0"]);
+    assert_eq!(done.code, 4, "{}", done.stderr);
+    assert!(done.stderr.contains(&format!("cannot connect to `{dead}` (where a redirect led): ")), "{}", done.stderr);
+    assert!(!done.stderr.contains("hunter2"), "{}", done.stderr);
+}
+
+#[test]
 fn refusals_that_a_flag_mends_name_it() {
     for (status, hint) in [(407, "hint: give the proxy its credentials: `-x "), (431, "hint: what is sent is too long")]
     {

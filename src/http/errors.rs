@@ -54,17 +54,22 @@ fn in_words(message: String) -> String {
 pub(super) struct Peer {
     server: String,
     proxy: Option<String>,
+    /// It is not the server of the URL that was asked first.
+    redirected: bool,
 }
 
 impl Peer {
-    pub(super) fn of(url: &Url, proxies: Option<&Proxies>) -> Self {
-        Self { server: host_and_port(url), proxy: proxies.and_then(|proxies| proxies.of(url)) }
+    pub(super) fn of(url: &Url, proxies: Option<&Proxies>, redirected: bool) -> Self {
+        Self { server: host_and_port(url), proxy: proxies.and_then(|proxies| proxies.of(url)), redirected }
     }
 }
 
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`", self.server)?;
+        if self.redirected {
+            f.write_str(" (where a redirect led)")?;
+        }
         match &self.proxy {
             Some(proxy) => write!(f, " through the proxy `{proxy}`"),
             None => Ok(()),
