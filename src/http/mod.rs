@@ -12,6 +12,7 @@ mod query;
 mod redirect;
 mod request;
 mod response;
+pub mod tap;
 
 use std::fmt;
 use std::net::SocketAddr;

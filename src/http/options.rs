@@ -156,6 +156,8 @@ pub struct Options {
     pub proxy: Option<Secret>,
     /// Through no proxy at all, whatever the variables of the system say.
     pub direct: bool,
+    /// Through this [`super::tap::Tap`], which has the user's proxy behind it where there is one.
+    pub via: Option<super::tap::Via>,
     /// `--http1.1`.
     pub http1_only: bool,
     /// `--compressed`: ask for gzip, br, deflate and zstd; else for no compression.
@@ -185,6 +187,7 @@ impl Options {
             key: None,
             proxy: None,
             direct: false,
+            via: None,
             http1_only: false,
             compressed: false,
             connect_timeout: CONNECT_TIMEOUT_DEFAULT,

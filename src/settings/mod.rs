@@ -29,7 +29,7 @@ use crate::http;
 use crate::output::export::RotationLimit;
 
 pub use self::environment::Environment;
-pub use self::resolve::{CheckpointSettings, DemoSettings};
+pub use self::resolve::{CheckpointSettings, DemoSettings, ProbeSettings};
 
 /// What holds where neither a flag nor the config file says otherwise.
 pub mod defaults {
@@ -49,6 +49,8 @@ pub mod defaults {
     pub const DROP_COOLDOWN: Duration = Duration::from_secs(60);
     /// `--read-ahead`, in bytes.
     pub const READ_AHEAD_BYTES: usize = 8 << 20;
+    /// `probe --for`.
+    pub const PROBE_FOR: Duration = Duration::from_secs(30);
     /// `--commit-interval`.
     pub const COMMIT_INTERVAL: Duration = Duration::from_secs(1);
 }

@@ -1,0 +1,129 @@
+//! `probe`: reads a stream without storing anything, and says what it found.
+//!
+//! Makes the connections, keeps time, and shows the report. What follows from what was seen is [`crate::probe`]'s to
+//! say, how it looks [`crate::output::probe`]'s.
+
+mod reader;
+
+use std::time::Duration;
+
+use self::reader::{Connection, Plan, Reader};
+use super::ending::{no_connection, refused_failure};
+use super::{signals, wiring};
+use crate::consumer::ports::{ConnectError, Sink, SinkError};
+use crate::driver::{Clock, ShutdownHandle};
+use crate::error::{Exit, Failure};
+use crate::output::probe as shown;
+use crate::output::stdout::StdoutSink;
+use crate::output::time::rfc3339_micros;
+use crate::probe::connection::Facts;
+use crate::probe::{Findings, Report, connection, events};
+use crate::redact::RedactedUrl;
+use crate::settings::ProbeSettings;
+use crate::settings::values::ListFormat;
+
+/// Runs `probe` to its end.
+///
+/// # Errors
+/// Why nothing could be probed.
+pub fn run(settings: &ProbeSettings) -> Result<Exit, Failure> {
+    wiring::run(probe(settings))
+}
+
+async fn probe(settings: &ProbeSettings) -> Result<Exit, Failure> {
+    let shutdown = ShutdownHandle::default();
+    signals::listen(shutdown.clone())?;
+    let stdout = StdoutSink::open().map_err(|error| Failure::output(&error))?;
+    let clock = Clock::start();
+    let plan =
+        Plan { http: settings.stream.http.clone(), event_bytes_max: settings.stream.connection.event_bytes_max, clock };
+    let mut control = Reader::new(&plan, None).await?;
+    let connected = tokio::select! {
+        number = shutdown.signalled() => return Ok(exit_of(number)),
+        connected = Box::pin(control.connect(None)) => connected,
+    };
+    let url = RedactedUrl(&plan.http.url).to_string();
+    let mut connection = connected.map_err(|error| refused(error, &url))?;
+    let facts = facts(&connection, &plan, &url);
+    let watch = tokio::time::timeout(settings.watch, connection.read());
+    let signal = tokio::select! {
+        number = shutdown.signalled() => Some(number),
+        () = stdout.closed() => return Ok(Exit::Success),
+        _ = Box::pin(watch) => None,
+    };
+    let report = report(settings, &facts, &control, signal.is_some(), clock);
+    show(settings, &report, &stdout).await?;
+    Ok(signal.map_or(Exit::Success, exit_of))
+}
+
+fn exit_of(signal: i32) -> Exit {
+    if signal == 15 { Exit::Terminated } else { Exit::Interrupted }
+}
+
+/// The probe makes each connection once, so what a client would try again is the end too.
+fn refused(error: ConnectError, url: &str) -> Failure {
+    match error {
+        ConnectError::Status { code, detail, retryable: true, .. } => {
+            no_connection(vec![format!("the server answered {code} {detail}")], 0, url)
+        }
+        ConnectError::Unreachable { causes } => no_connection(causes, 0, url),
+        other => refused_failure(other, url),
+    }
+}
+
+/// What is known of a connection besides what was read on it.
+fn facts(connection: &Connection, plan: &Plan, url: &str) -> Facts {
+    let head = &connection.head;
+    let leg = connection.legs.last();
+    let peer = leg.and_then(|leg| leg.peer).or(head.peer);
+    Facts {
+        url: url.to_owned(),
+        final_url: head.url.clone(),
+        status_line: head.status_line.clone(),
+        fields: head.fields.clone(),
+        peer: peer.map(|peer| peer.to_string()),
+        is_loopback: peer.is_some_and(|peer| peer.ip().is_loopback()),
+        is_tls: head.url.starts_with("https:"),
+        redirects: match leg {
+            Some(_) => connection.legs.len() - 1,
+            None => usize::from(head.url != RedactedUrl(&plan.http.url).to_string()),
+        },
+        dns: leg.and_then(|leg| leg.dns),
+        connect: leg.and_then(|leg| leg.connect),
+        tls: leg.and_then(|leg| leg.tls),
+        head: Some(connection.took),
+    }
+}
+
+fn report(settings: &ProbeSettings, facts: &Facts, control: &Reader, interrupted: bool, clock: Clock) -> Report {
+    let now = clock.now();
+    let seen = control.seen();
+    let begun = seen.stands.first().map_or(now, |stand| stand.opened).minus(facts.head.unwrap_or(Duration::ZERO));
+    let mut findings = Findings::default();
+    let connection = connection::analyse(facts, &seen, now, &mut findings);
+    let events = events::analyse(&seen, &settings.stream.policy.notices, now, &mut findings);
+    Report {
+        kind: "probe",
+        version: env!("CARGO_PKG_VERSION"),
+        url: facts.url.clone(),
+        time: rfc3339_micros(begun),
+        duration_ms: (now.since(begun).as_secs_f64() * 1e3).round(),
+        interrupted,
+        connection,
+        events,
+        resume: None,
+        backpressure: None,
+        findings: findings.into_vec(),
+    }
+}
+
+async fn show(settings: &ProbeSettings, report: &Report, stdout: &StdoutSink) -> Result<(), Failure> {
+    let text = match settings.format {
+        ListFormat::Json => shown::json(report),
+        ListFormat::Pretty => shown::pretty(report, settings.color.stdout),
+    };
+    match stdout.write(text.into_bytes()).await {
+        Ok(_) | Err(SinkError::Closed) => Ok(()),
+        Err(SinkError::Failed(error)) => Err(Failure::output(&error)),
+    }
+}
