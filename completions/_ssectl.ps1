@@ -29,6 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Continue streams from their stored cursors, for scripts and exports')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Read the replay window of a stream again; moves no cursor')
             [CompletionResult]::new('checkpoint', 'checkpoint', [CompletionResultType]::ParameterValue, 'List, show, change and move stored cursors')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serve events to clients of any speed, with a policy for each type')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show the whole story in ten seconds, on loopback')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -365,6 +366,70 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
         'ssectl;checkpoint;help;help' {
             break
         }
+        'ssectl;serve' {
+            [CompletionResult]::new('--relay', '--relay', [CompletionResultType]::ParameterName, 'Serve what another stream gives: one connection there, many readers here')
+            [CompletionResult]::new('--synthetic', '--synthetic', [CompletionResultType]::ParameterName, 'Make events up: types with their rates, keys and sizes')
+            [CompletionResult]::new('--speed', '--speed', [CompletionResultType]::ParameterName, 'How fast a file is played, by the `time` of its records [default: 1x; max where it has none]')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Begin when this many clients are connected [default: 1 for a file, else 0]')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'What happens to a type''s events while a client is slow (repeatable); or a TOML file of such rules')
+            [CompletionResult]::new('--together', '--together', [CompletionResultType]::ParameterName, 'Types that keep their order among each other (repeatable), such as `price,position_closed`')
+            [CompletionResult]::new('--queue-bytes', '--queue-bytes', [CompletionResultType]::ParameterName, 'At most so much waits for one client, whatever its types [default: 1MiB]')
+            [CompletionResult]::new('--log', '--log', [CompletionResultType]::ParameterName, 'Keep the log in this SQLite file too, so that cursors outlive the server')
+            [CompletionResult]::new('--log-events', '--log-events', [CompletionResultType]::ParameterName, 'How many events can be read again')
+            [CompletionResult]::new('--replay-cap', '--replay-cap', [CompletionResultType]::ParameterName, 'A client that has missed more events than this is sent none of them, but a `resync` event')
+            [CompletionResult]::new('--expired', '--expired', [CompletionResultType]::ParameterName, 'What a cursor gets that the log does not have')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Where to listen; port 0 takes a free one')
+            [CompletionResult]::new('--heartbeat', '--heartbeat', [CompletionResultType]::ParameterName, 'Send a comment after this long without anything else [default: 15s]')
+            [CompletionResult]::new('--retry', '--retry', [CompletionResultType]::ParameterName, 'When clients whose stream the server ends are to come back')
+            [CompletionResult]::new('--send-buffer', '--send-buffer', [CompletionResultType]::ParameterName, 'The kernel''s send buffer of each connection: the smaller, the sooner a slow client is felt')
+            [CompletionResult]::new('--max-clients', '--max-clients', [CompletionResultType]::ParameterName, 'At most so many streams at once; a further one gets 503')
+            [CompletionResult]::new('--header-timeout', '--header-timeout', [CompletionResultType]::ParameterName, 'How long the head of a request may take')
+            [CompletionResult]::new('--max-header-bytes', '--max-header-bytes', [CompletionResultType]::ParameterName, 'How large the head of a request may be')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this config file [default: $SSECTL_CONFIG, or $XDG_CONFIG_HOME/ssectl/config.toml]')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'Send this request header (repeatable); `@FILE` reads one a line')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'Send this request header (repeatable); `@FILE` reads one a line')
+            [CompletionResult]::new('-X', '-X ', [CompletionResultType]::ParameterName, 'Use this request method [default: GET, or POST with --data]')
+            [CompletionResult]::new('--request', '--request', [CompletionResultType]::ParameterName, 'Use this request method [default: GET, or POST with --data]')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Send this request body; `@FILE` reads it from a file, `@-` from stdin. Implies POST')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'Send this request body; `@FILE` reads it from a file, `@-` from stdin. Implies POST')
+            [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Authenticate with a user name and a password (HTTP Basic)')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Authenticate with a user name and a password (HTTP Basic)')
+            [CompletionResult]::new('--bearer-env', '--bearer-env', [CompletionResultType]::ParameterName, 'Authenticate with the bearer token in this environment variable')
+            [CompletionResult]::new('--bearer-cmd', '--bearer-cmd', [CompletionResultType]::ParameterName, 'Authenticate with the bearer token that this shell command prints')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, and no others')
+            [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'Present the client certificate in this PEM file')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'The private key of the client certificate, if it is not in the same file')
+            [CompletionResult]::new('-x', '-x', [CompletionResultType]::ParameterName, 'Connect through this proxy (http, https, socks5, socks5h) [default: as HTTPS_PROXY and the like say]')
+            [CompletionResult]::new('--proxy', '--proxy', [CompletionResultType]::ParameterName, 'Connect through this proxy (http, https, socks5, socks5h) [default: as HTTPS_PROXY and the like say]')
+            [CompletionResult]::new('--connect-timeout', '--connect-timeout', [CompletionResultType]::ParameterName, 'Give up connecting after this time [default: 10s]')
+            [CompletionResult]::new('--idle-timeout', '--idle-timeout', [CompletionResultType]::ParameterName, 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]')
+            [CompletionResult]::new('--retry-initial', '--retry-initial', [CompletionResultType]::ParameterName, 'Wait this long before the first reconnection [default: 1s]')
+            [CompletionResult]::new('--retry-max', '--retry-max', [CompletionResultType]::ParameterName, 'Wait at most this long between attempts [default: 30s]')
+            [CompletionResult]::new('--max-retries', '--max-retries', [CompletionResultType]::ParameterName, 'Give up after this many attempts in a row that failed [default: never]')
+            [CompletionResult]::new('--send-cursor', '--send-cursor', [CompletionResultType]::ParameterName, 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]')
+            [CompletionResult]::new('--start-param', '--start-param', [CompletionResultType]::ParameterName, 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`')
+            [CompletionResult]::new('--last-event-id', '--last-event-id', [CompletionResultType]::ParameterName, 'Start after this id at the first connection, whatever is stored (one STREAM only)')
+            [CompletionResult]::new('--id-from', '--id-from', [CompletionResultType]::ParameterName, 'Take the id from the data, where this JSON pointer leads, such as `/sequence_number`')
+            [CompletionResult]::new('--no-cursor-event', '--no-cursor-event', [CompletionResultType]::ParameterName, 'Ids of events of this type move no cursor (repeatable), such as `keepalive`')
+            [CompletionResult]::new('--max-event-bytes', '--max-event-bytes', [CompletionResultType]::ParameterName, 'The largest event that is accepted [default: 64MiB]')
+            [CompletionResult]::new('--drop-notice', '--drop-notice', [CompletionResultType]::ParameterName, 'A comment that matches is a drop notice (repeatable)')
+            [CompletionResult]::new('--drop-event', '--drop-event', [CompletionResultType]::ParameterName, 'Events of this type count as drop notices (repeatable) [always: lagged, overflow, slow_consumer]')
+            [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'End when the source has ended and every client has been given everything')
+            [CompletionResult]::new('--number', '--number', [CompletionResultType]::ParameterName, 'Number the events, instead of leaving them the ids that their source gave them')
+            [CompletionResult]::new('--allow-remote', '--allow-remote', [CompletionResultType]::ParameterName, 'Allow an address that other machines can reach: whoever does reads everything')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on stderr but warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on stderr but warnings and errors')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
+            [CompletionResult]::new('--http1.1', '--http1.1', [CompletionResultType]::ParameterName, 'Use HTTP/1.1, never HTTP/2')
+            [CompletionResult]::new('--compressed', '--compressed', [CompletionResultType]::ParameterName, 'Ask for a compressed response')
+            [CompletionResult]::new('--no-reconnect', '--no-reconnect', [CompletionResultType]::ParameterName, 'End when the connection ends [default for any method but GET]')
+            [CompletionResult]::new('--reconnect', '--reconnect', [CompletionResultType]::ParameterName, 'Reconnect whatever the method is [default for GET]')
+            [CompletionResult]::new('--no-default-drop-notices', '--no-default-drop-notices', [CompletionResultType]::ParameterName, 'Only --drop-notice and --drop-event say what a drop notice is')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'ssectl;demo' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'How to tell it: the story, or its figures as one JSON object [default: pretty]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to tell it: the story, or its figures as one JSON object [default: pretty]')
@@ -383,6 +448,7 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Continue streams from their stored cursors, for scripts and exports')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Read the replay window of a stream again; moves no cursor')
             [CompletionResult]::new('checkpoint', 'checkpoint', [CompletionResultType]::ParameterValue, 'List, show, change and move stored cursors')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serve events to clients of any speed, with a policy for each type')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show the whole story in ten seconds, on loopback')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
@@ -430,6 +496,9 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             break
         }
         'ssectl;help;checkpoint;path' {
+            break
+        }
+        'ssectl;help;serve' {
             break
         }
         'ssectl;help;demo' {

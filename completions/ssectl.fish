@@ -30,6 +30,7 @@ complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "tail" -d 'Follow stre
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "resume" -d 'Continue streams from their stored cursors, for scripts and exports'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "replay" -d 'Read the replay window of a stream again; moves no cursor'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "checkpoint" -d 'List, show, change and move stored cursors'
+complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "serve" -d 'Serve events to clients of any speed, with a policy for each type'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "demo" -d 'Show the whole story in ten seconds, on loopback'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "completions" -d 'Print a completion script'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -265,19 +266,74 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_see
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check the database; exit code 6 if anything is not as it must be'
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print the path of the database'
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l relay -d 'Serve what another stream gives: one connection there, many readers here' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l synthetic -d 'Make events up: types with their rates, keys and sizes' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l speed -d 'How fast a file is played, by the `time` of its records [default: 1x; max where it has none]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l wait -d 'Begin when this many clients are connected [default: 1 for a file, else 0]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l policy -d 'What happens to a type\'s events while a client is slow (repeatable); or a TOML file of such rules' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l together -d 'Types that keep their order among each other (repeatable), such as `price,position_closed`' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l queue-bytes -d 'At most so much waits for one client, whatever its types [default: 1MiB]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l log -d 'Keep the log in this SQLite file too, so that cursors outlive the server' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l log-events -d 'How many events can be read again' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l replay-cap -d 'A client that has missed more events than this is sent none of them, but a `resync` event' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l expired -d 'What a cursor gets that the log does not have' -r -f -a "410\t'The status 410'
+event\t'A `resync` event, and then what comes live'"
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l listen -d 'Where to listen; port 0 takes a free one' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l heartbeat -d 'Send a comment after this long without anything else [default: 15s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l retry -d 'When clients whose stream the server ends are to come back' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l send-buffer -d 'The kernel\'s send buffer of each connection: the smaller, the sooner a slow client is felt' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l max-clients -d 'At most so many streams at once; a further one gets 503' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l header-timeout -d 'How long the head of a request may take' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l max-header-bytes -d 'How large the head of a request may be' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l config -d 'Read this config file [default: $SSECTL_CONFIG, or $XDG_CONFIG_HOME/ssectl/config.toml]' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s H -l header -d 'Send this request header (repeatable); `@FILE` reads one a line' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s X -l request -d 'Use this request method [default: GET, or POST with --data]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s d -l data -d 'Send this request body; `@FILE` reads it from a file, `@-` from stdin. Implies POST' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s u -l user -d 'Authenticate with a user name and a password (HTTP Basic)' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l bearer-env -d 'Authenticate with the bearer token in this environment variable' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l bearer-cmd -d 'Authenticate with the bearer token that this shell command prints' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l cacert -d 'Trust the certificates in this PEM file, and no others' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l cert -d 'Present the client certificate in this PEM file' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l key -d 'The private key of the client certificate, if it is not in the same file' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s x -l proxy -d 'Connect through this proxy (http, https, socks5, socks5h) [default: as HTTPS_PROXY and the like say]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l retry-max -d 'Wait at most this long between attempts [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l last-event-id -d 'Start after this id at the first connection, whatever is stored (one STREAM only)' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l id-from -d 'Take the id from the data, where this JSON pointer leads, such as `/sequence_number`' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l no-cursor-event -d 'Ids of events of this type move no cursor (repeatable), such as `keepalive`' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l max-event-bytes -d 'The largest event that is accepted [default: 64MiB]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l drop-notice -d 'A comment that matches is a drop notice (repeatable)' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l drop-event -d 'Events of this type count as drop notices (repeatable) [always: lagged, overflow, slow_consumer]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l once -d 'End when the source has ended and every client has been given everything'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l number -d 'Number the events, instead of leaving them the ids that their source gave them'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l allow-remote -d 'Allow an address that other machines can reach: whoever does reads everything'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s k -l insecure -d 'Do not verify the server\'s certificate'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l compressed -d 'Ask for a compressed response'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l reconnect -d 'Reconnect whatever the method is [default for GET]'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l no-default-drop-notices -d 'Only --drop-notice and --drop-event say what a drop notice is'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ssectl -n "__fish_ssectl_using_subcommand demo" -s o -l output -d 'How to tell it: the story, or its figures as one JSON object [default: pretty]' -r -f -a "pretty\t'For a person'
 json\t'For a program'"
 complete -c ssectl -n "__fish_ssectl_using_subcommand demo" -l on-drop -d 'What to do at the drop notice' -r -f -a "recover\t'Read the window again and deliver what is missing'
 warn\t'Go on as other clients do, and lose the events'"
 complete -c ssectl -n "__fish_ssectl_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ssectl -n "__fish_ssectl_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint demo completions help" -f -a "tail" -d 'Follow streams from now'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint demo completions help" -f -a "resume" -d 'Continue streams from their stored cursors, for scripts and exports'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint demo completions help" -f -a "replay" -d 'Read the replay window of a stream again; moves no cursor'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint demo completions help" -f -a "checkpoint" -d 'List, show, change and move stored cursors'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint demo completions help" -f -a "demo" -d 'Show the whole story in ten seconds, on loopback'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint demo completions help" -f -a "completions" -d 'Print a completion script'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint demo completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "tail" -d 'Follow streams from now'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "resume" -d 'Continue streams from their stored cursors, for scripts and exports'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "replay" -d 'Read the replay window of a stream again; moves no cursor'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "checkpoint" -d 'List, show, change and move stored cursors'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "serve" -d 'Serve events to clients of any speed, with a policy for each type'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "demo" -d 'Show the whole story in ten seconds, on loopback'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "completions" -d 'Print a completion script'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ssectl -n "__fish_ssectl_using_subcommand help; and __fish_seen_subcommand_from checkpoint" -f -a "list" -d 'List all stored streams'
 complete -c ssectl -n "__fish_ssectl_using_subcommand help; and __fish_seen_subcommand_from checkpoint" -f -a "show" -d 'Show all that is known of one stream, with its gaps'
 complete -c ssectl -n "__fish_ssectl_using_subcommand help; and __fish_seen_subcommand_from checkpoint" -f -a "set" -d 'Set a stream\'s cursors by hand'

@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 use ssectl::cli::{Cli, Command};
-use ssectl::commands::{self, checkpoint, completions, demo, follow, probe, replay};
+use ssectl::commands::{self, checkpoint, completions, demo, follow, probe, replay, serve};
 use ssectl::consumer::time::Timestamp;
 use ssectl::error::{Exit, Failure};
-use ssectl::settings::{CheckpointSettings, DemoSettings, Environment, ProbeSettings, Settings};
+use ssectl::settings::{CheckpointSettings, DemoSettings, Environment, ProbeSettings, ServeSettings, Settings};
 
 fn main() -> ExitCode {
     match run(Cli::parse()) {
@@ -43,6 +43,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Resume(args) => follow::run(Settings::of_resume(*args, &env)?),
         Command::Replay(args) => replay::run(&Settings::of_replay(*args, &env)?),
         Command::Probe(args) => probe::run(&ProbeSettings::new(*args, &env)?),
+        Command::Serve(args) => serve::run(ServeSettings::new(*args, &env)?),
         Command::Demo(args) => demo::run(&DemoSettings::new(&args, &env)),
     }
 }

@@ -72,7 +72,7 @@ const RULES: &[Rule] = &[
             "std::time::SystemTime",
             "std::time::Instant",
         ],
-        whom: Never(&["wire/", "consumer/"]),
+        whom: Never(&["wire/", "consumer/", "backpressure/"]),
         instead: "take it as an argument (`now`, a seed), or leave it to the driver: these floors decide, they do not act",
     },
     Rule {
@@ -87,7 +87,7 @@ const RULES: &[Rule] = &[
             "crate::commands",
             "crate::error",
         ],
-        whom: Never(&["wire/", "consumer/"]),
+        whom: Never(&["wire/", "consumer/", "backpressure/"]),
         instead: "arrows point down only: define a trait or a plain type in `consumer/` that the part above uses",
     },
     Rule {
@@ -124,7 +124,7 @@ const EXCEPTIONS: &[Exception] = &[
 ];
 
 /// The only crates and parts that `wire/` may name; it must be of use to a program that has none of the others.
-const WIRE_NEEDS: Places = &["memchr", "std", "crate::wire"];
+const WIRE_NEEDS: Places = &["memchr", "simdutf8", "std", "crate::wire"];
 
 /// The files of `src/` that are not for tests alone, and what each names.
 fn sources() -> Vec<(String, Vec<Named>)> {
@@ -222,7 +222,7 @@ fn the_parts_at_the_edge_do_not_know_each_other() {
 }
 
 #[test]
-fn the_decoder_needs_memchr_and_nothing_else() {
+fn the_decoder_needs_memchr_and_simdutf8_and_nothing_else() {
     let mut breaches = BTreeSet::new();
     for (file, named) in sources().iter().filter(|(file, _)| file.starts_with("wire/")) {
         // A path that starts at a type or a primitive type is of no other crate.

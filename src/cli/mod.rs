@@ -6,6 +6,7 @@
 pub mod checkpoint;
 mod choices;
 pub mod run;
+pub mod serve;
 pub mod stream;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 
 use self::checkpoint::CheckpointArgs;
 use self::run::{BoundArgs, ConfigArgs, DbArgs, NoStoreArgs, OutputArgs};
+use self::serve::ServeArgs;
 use self::stream::{ConnectionArgs, CursorArgs, DropArgs};
 use crate::output::export::RotationLimit;
 use crate::settings::parse;
@@ -74,6 +76,12 @@ pub enum Command {
     /// docs/probe.md). Opens several connections: one that keeps up, one that reads slowly beside it, and short ones that
     /// try cursors. A method other than GET is sent once, and only its one response is looked at.
     Probe(Box<ProbeArgs>),
+    /// Serve events to clients of any speed, with a policy for each type
+    ///
+    /// Prints the URL of the stream as the first line. A client that keeps up gets everything. One that does not costs a
+    /// bounded amount, and what gives way is what --policy says. Besides the stream there are `/snapshot` (the current
+    /// state as JSON), `/metrics` (for Prometheus) and `/` (a page that shows it all).
+    Serve(Box<ServeArgs>),
     /// Show the whole story in ten seconds, on loopback
     Demo(DemoArgs),
     /// Print a completion script

@@ -9,6 +9,7 @@ mod exports;
 pub mod follow;
 pub mod probe;
 pub mod replay;
+pub mod serve;
 mod signals;
 mod sinks;
 mod wiring;

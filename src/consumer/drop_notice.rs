@@ -4,10 +4,15 @@
 //! delivered before, and what follows from a notice, it must never know. Texts that servers send are in
 //! `tests/data/comments.json`; the patterns here are meant to cover their kin.
 
+use std::sync::OnceLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
 use regex::{Captures, Regex};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::sync::LazyLock;
+
+mod patterns;
+
+use patterns::{COUNTED, GUARD_AFTER, GUARD_BEFORE, LATE, PLAIN};
 
 /// Event types that are drop notices unless the defaults are off.
 pub const DROP_EVENTS: [&str; 3] = ["lagged", "overflow", "slow_consumer"];
@@ -39,7 +44,7 @@ pub fn is_reset_event(event_type: &str) -> bool {
 pub struct DropNotices {
     defaults: bool,
     extra: Vec<Regex>,
-    events: BTreeSet<String>,
+    events: Vec<String>,
 }
 
 impl DropNotices {
@@ -70,7 +75,7 @@ impl DropNotices {
     /// `missed`, `lagged` and `count` in a JSON object, else what the data would announce as a comment.
     #[must_use]
     pub fn event(&self, event_type: &str, data: &str) -> Option<Dropped> {
-        if !self.events.contains(event_type) {
+        if !self.events.iter().any(|name| name == event_type) {
             return None;
         }
         let said = by_json(data).or_else(|| self.by_user(data)).or_else(|| by_default(data));
@@ -82,7 +87,7 @@ impl DropNotices {
         for captures in self.extra.iter().filter_map(|regex| regex.captures(text)) {
             match captures.name(COUNT_GROUP) {
                 Some(group) => said = Some(Said::of(group.as_str()).better(said)),
-                None => said = Some(counted(head(text)).unwrap_or(Said::Uncounted).better(said)),
+                None => said = Some(counted_by_user(text).better(said)),
             }
         }
         said
@@ -126,6 +131,11 @@ impl Said {
     }
 }
 
+fn counted_by_user(text: &str) -> Said {
+    let text = head(text);
+    counted(text, Stems::of(text)).unwrap_or(Said::Uncounted)
+}
+
 fn head(text: &str) -> &str {
     let end = (0..=TEXT_BYTES_MAX.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or(0)]
@@ -133,13 +143,16 @@ fn head(text: &str) -> &str {
 
 fn by_default(text: &str) -> Option<Said> {
     let text = head(text);
-    counted(text).or_else(|| plain(text).then_some(Said::Uncounted))
+    let stems = Stems::of(text);
+    counted(text, stems).or_else(|| plain(text, stems).then_some(Said::Uncounted))
 }
 
 /// The count that a text announces: the first that is not 0, or `Zero` if all are.
-fn counted(text: &str) -> Option<Said> {
+fn counted(text: &str, stems: Stems) -> Option<Said> {
     let mut said = None;
-    for captures in PATTERNS.counted.iter().flat_map(|regex| regex.captures_iter(text)) {
+    for captures in
+        COUNTED.iter().filter_map(|pattern| pattern.regex(stems)).flat_map(|regex| regex.captures_iter(text))
+    {
         if is_guarded(text, &captures) {
             continue;
         }
@@ -150,9 +163,9 @@ fn counted(text: &str) -> Option<Said> {
 }
 
 /// Whether a text speaks of discarded events without a count.
-fn plain(text: &str) -> bool {
-    let mut matches = PATTERNS.plain.iter().filter_map(|regex| regex.captures(text));
-    matches.any(|captures| !is_guarded(text, &captures)) && !PATTERNS.late.is_match(text)
+fn plain(text: &str, stems: Stems) -> bool {
+    let mut matches = PLAIN.iter().filter_map(|pattern| pattern.regex(stems)?.captures(text));
+    matches.any(|captures| !is_guarded(text, &captures)) && !LATE.compiled().is_match(text)
 }
 
 /// Whether what stands before the match in its clause takes the statement back (`if`, `no`, `recovered`), or what
@@ -163,7 +176,7 @@ fn is_guarded(text: &str, captures: &Captures<'_>) -> bool {
     };
     let before = &text[..all.start()];
     let clause = before.rfind([',', ';', ':', '.', '!', '(']).map_or(before, |at| &before[at + 1..]);
-    PATTERNS.guard_before.is_match(clause) || PATTERNS.guard_after.is_match(&text[all.end()..])
+    GUARD_BEFORE.compiled().is_match(clause) || GUARD_AFTER.compiled().is_match(&text[all.end()..])
 }
 
 /// The count in data that is JSON: a bare number, or an object's field.
@@ -181,107 +194,83 @@ fn by_json(data: &str) -> Option<Said> {
     }
 }
 
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(Patterns::new);
+/// Which of the words that the built-in patterns cannot do without a text has.
+///
+/// Compiling all patterns takes longer than everything else at the start of a run, and most comments are heartbeats. So
+/// a text is searched for these words first, and only those patterns that could match are compiled, once each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stems(u8);
 
-/// The built-in expressions.
-struct Patterns {
-    /// Each has a group that holds the count.
-    counted: Vec<Regex>,
-    /// These speak of discarded events without one.
-    plain: Vec<Regex>,
-    guard_before: Regex,
-    guard_after: Regex,
-    /// A delay, not a loss: `lagged 12ms`.
-    late: Regex,
-}
+impl Stems {
+    /// `dropped`, `lost`, ...
+    const GONE: Self = Self(1);
+    /// `dropping`, `losing`, ...
+    const GOING: Self = Self(1 << 1);
+    const LAGGED: Self = Self(1 << 2);
+    const OVERFLOW: Self = Self(1 << 3);
+    const SLOW: Self = Self(1 << 4);
+    const KEEP: Self = Self(1 << 5);
+    const UP: Self = Self(1 << 6);
+    const DIGIT: Self = Self(1 << 7);
+    const ALL: Self = Self(u8::MAX);
 
-impl Patterns {
-    fn new() -> Self {
-        Self {
-            counted: compiled(&COUNTED),
-            plain: compiled(&PLAIN),
-            guard_before: compile(GUARD_BEFORE),
-            guard_after: compile(GUARD_AFTER),
-            late: compile(LATE),
-        }
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn has_any(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    fn has_all(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    fn of(text: &str) -> Self {
+        static SEARCH: OnceLock<AhoCorasick> = OnceLock::new();
+        let search = SEARCH.get_or_init(|| {
+            let words = STEMS.iter().map(|(word, _)| word);
+            let builder =
+                AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::Standard).build(words);
+            builder.expect("a few short words are not too many")
+        });
+        let digit = if text.bytes().any(|byte| byte.is_ascii_digit()) { Self::DIGIT } else { Self(0) };
+        let found = search.find_overlapping_iter(text).map(|found| STEMS[found.pattern().as_usize()].1);
+        found.fold(digit, Self::and)
     }
 }
 
-fn compiled(patterns: &[&str]) -> Vec<Regex> {
-    patterns.iter().copied().map(compile).collect()
-}
-
-/// Spells out the `<WORDS>` that the patterns share, and compiles without regard to case.
-fn compile(pattern: &str) -> Regex {
-    let spelled = SHARED.iter().fold(pattern.to_owned(), |text, (word, meaning)| text.replace(word, meaning));
-    Regex::new(&format!("(?i){spelled}")).expect("the built-in patterns are valid: a test compiles them all")
-}
-
-/// Words of the patterns below, in the order in which they are spelled out (earlier ones may use later ones).
-const SHARED: [(&str, &str); 9] = [
-    (
-        "<SUBJECT>",
-        r"(?:(?:the |your |this |a )?<READER>|you|we|server|stream|channel)(?: (?:has|have|is|are|was|were|may have|might have|just|already))*",
-    ),
-    ("<N>", r"\b(?P<dropped>[0-9]{1,3}(?:[,_'][0-9]{3})+|[0-9]+)"),
-    (
-        "<THINGS>",
-        r"(?:(?:pending|queued|buffered|old|older|oldest|unread|undelivered|unsent|live|stream|sse|server-sent|data)\s+)*(?:messages?|msgs?|events?|items?|records?|updates?|notifications?|frames?|entry|entries|lines?|rows?|payloads?)(?:\(s\))?",
-    ),
-    ("<GONE>", r"(?:dropped|discarded|skipped|lost|missed|evicted|shed|omitted|overwritten|trimmed)"),
-    ("<GOING>", r"(?:dropping|discarding|skipping|losing|missing|evicting|shedding|omitting)"),
-    (
-        "<ABOUT>",
-        r"(?:(?:at least|about|around|approximately|approx\.?|over|more than|the|last|next|oldest|first|some|another|a total of|total of|~|≈)\s*)*",
-    ),
-    ("<END>", r#"\s*(?:$|[,;!)\]}"]|[.:](?:\s|$)|\s[-–—])"#),
-    ("<START>", r"(?:^|[,;:.!(\[]\s*|\s[-–—]\s+)\s*"),
-    ("<READER>", r"(?:client|consumer|subscriber|reader|receiver|listener|connection|subscription|peer)"),
+/// Every alternative of the patterns' `<GONE>` and `<GOING>` begins with, or is, one of these. The last two are the
+/// characters beyond ASCII that a pattern takes for an `s` or a `k`: with one of them anything may match.
+const STEMS: [(&str, Stems); 27] = [
+    ("dropped", Stems::GONE),
+    ("discarded", Stems::GONE),
+    ("skipped", Stems::GONE),
+    ("lost", Stems::GONE),
+    ("missed", Stems::GONE),
+    ("evicted", Stems::GONE),
+    ("shed", Stems::GONE),
+    ("omitted", Stems::GONE),
+    ("overwritten", Stems::GONE),
+    ("trimmed", Stems::GONE),
+    ("dropping", Stems::GOING),
+    ("discarding", Stems::GOING),
+    ("skipping", Stems::GOING),
+    ("losing", Stems::GOING),
+    ("missing", Stems::GOING),
+    ("evicting", Stems::GOING),
+    ("shedding", Stems::GOING),
+    ("omitting", Stems::GOING),
+    ("lagged", Stems::LAGGED),
+    ("lagging", Stems::LAGGED),
+    ("too far behind", Stems::LAGGED),
+    ("overflow", Stems::OVERFLOW),
+    ("slow", Stems::SLOW),
+    ("keep", Stems::KEEP),
+    ("up", Stems::UP),
+    ("\u{17f}", Stems::ALL),
+    ("\u{212a}", Stems::ALL),
 ];
-
-const COUNTED: [&str; 8] = [
-    // dropped 10000 messages; skipped 5 of 100 events; dropping at least 3 events
-    r"\b(?:<GONE>|<GOING>)[\s:=]*<ABOUT><N>(?:\s+(?:out\s+)?of\s+[0-9]+)?\s+<THINGS>\b",
-    // skipped 12; dropped: 88 (nothing more is said of the number)
-    r"\b(?:<GONE>|<GOING>)[\s:=]*<ABOUT><N><END>",
-    // 5 events were dropped; 31 events dropped; lagged, so 3 messages have been lost
-    r"<N>(?:\s+(?:out\s+)?of\s+[0-9]+)?\s+<THINGS>\s+(?:(?:were|was|have|has|had|got|been|being|are|is|just)\s+)*<GONE>\b",
-    // 5 dropped messages, at the start of a clause or after a subject
-    r"(?:<START>|<SUBJECT>\s+)<ABOUT><N>\s+<GONE>\s+<THINGS>\b",
-    // dropped=5; "skipped":12; dropped_messages: 5; events_lost=3; lagged=7
-    r#"\b(?:[a-z]+_)?(?:<GONE>|lagged|overflow)(?:_(?:messages|events|count|total))?(?:"\s*:|"?\s*=)\s*"?<N>(?:[\s,;)\]}"]|$)"#,
-    r"\b(?:<GONE>|lagged|overflow)_(?:messages|events|count|total)\s*:\s*<N><END>",
-    // events dropped: 5; dropped events: 5
-    r"\b(?:<THINGS>\s+<GONE>|<GONE>\s+<THINGS>)\s*[:=]\s*<N><END>",
-    // lagged 42; lagged by 7 events; Lagged(3); overflow: 12
-    r"\b(?:lagged|overflow|overflowed)[\s:=(]*(?:behind\s+)?(?:by\s+)?<ABOUT><N>(?:\s+<THINGS>\b|<END>)",
-];
-
-const PLAIN: [&str; 9] = [
-    // lagged: reconnect with ...; error - client has lagged
-    r"^\W*(?:(?:error|err|warn|warning|notice|info)\W+)?(?:<SUBJECT>\s+)?(?:too far behind|lagged|lagging too far)\b",
-    // you are reading too slowly
-    r"\b(?:reading|consuming|receiving|draining|read|consume|reads|consumes)[\s_-]+(?:\w+\s+)?too[\s_-]+slow(?:ly)?\b",
-    // client too slow; ConsumerTooSlow; you are too slow
-    r"\b(?:(?:slow)?<READER>|you)(?:'re)?[\s_-]*(?:(?:is|are|was|were|being)[\s_-]+)*too[\s_-]*slow(?:ly)?\b",
-    // slow consumer, reconnect to resume
-    r"<START>(?:(?:error|err|warn|warning)\W+)?(?:you are (?:a )?)?slow[\s_-]*<READER>(?:$|\s*[,;.!()\[]|:(?:\s*[^\s0-9]|$)|\s+[-–—]|\s+(?:detected|disconnect|dropp|evict|kick|lagg|notice|error|warning))",
-    // client cannot keep up
-    r"\b(?:<READER>|you)\s+(?:(?:is|are|was|were)\s+)?(?:cannot|can\s?not|can't|could\s?not|couldn't|unable to|failed to|fails to|failing to|not able to|did not|didn't|not)\s+keep(?:ing)?\s+up\b",
-    // some events were dropped; messages lost
-    r"\b<THINGS>\s+(?:(?:were|was|have|has|had|got|been|being|are being)\s+)*<GONE>(?:<END>|\s+(?:because|due|since|as|for|by|on|while|after|from|in)\b)",
-    // dropped messages; you have missed some events
-    r"(?:<START>|<SUBJECT>\s+)<GONE>\s+(?:(?:some|several|many|all|the|a few|your|too many)\s+)*<THINGS>(?:<END>|\s+(?:because|due|since|as|for|to)\b)",
-    // dropping messages
-    r"\b<GOING>\s+(?:(?:some|several|many|all|the|a few|your|too many)\s+)*<THINGS>\b",
-    // buffer overflow; queue overflowed, reconnect
-    r"^\W*(?:(?:error|err|warn|warning)\W+)?(?:(?:client|send|output|event|message|subscriber|ring|channel|your)\s+)*(?:(?:buffer|queue|channel)\s+)?(?:has\s+)?overflow(?:ed)?(?:$|\s*[,;.!(]|:(?:\s*[^\s0-9]|$)|\s+[-–—])",
-];
-
-const GUARD_BEFORE: &str = r"\b(?:no|not|never|without|zero|if|unless|whenever|when|until|once|would|will|can|could|might|cannot|avoids?|avoiding|prevents?|preventing|to avoid|recover(?:ed|ing|s)?|recovery of|replay(?:ed|ing|s)?|re-?s(?:end|ent|ending|ends)|redeliver(?:ed|ing|s)?|restor(?:ed|ing|es)|resum(?:ed|ing|es)|retr(?:y|ied|ying)|catching up|caught up|backfill(?:ed|ing)?|refill(?:ed|ing)?|sending|delivering|delivered|fetching|fetched|filtered)\b|\bsent(?:\s|$)|n't\b";
-const GUARD_AFTER: &str =
-    r"^[^.;]*\b(?:filter(?:ed|s)?|duplicates?|recovered|replayed|resent|redelivered|restored|policy|threshold)\b";
-const LATE: &str = r"\blagged\W*(?:behind\W*)?(?:by\W*)?(?:[0-9.,]+\s*(?:ns|us|µs|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|milliseconds?|bytes?|[kmg]i?b)\b)";
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! The names of things: a stream, an event's id, and a cursor, which is the two together.
 
 use std::fmt;
-use std::sync::Arc;
+
+use smol_str::SmolStr;
 
 /// The name of a stream: the key of all that is stored of it. Not empty, holds no `#` and no control character.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,13 +64,16 @@ impl fmt::Display for StreamName {
 }
 
 /// The value of an event's own `id:` line, byte for byte; never empty (an empty one resets, it names nothing).
+///
+/// Cursors hold several copies of each id that comes: most are short enough to be held without an allocation, and a
+/// longer one is shared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct EventId(Arc<str>);
+pub struct EventId(SmolStr);
 
 impl EventId {
     /// An id from a value that came; `None` for the empty one.
     #[must_use]
-    pub fn new(value: impl Into<Arc<str>>) -> Option<Self> {
+    pub fn new(value: impl Into<SmolStr>) -> Option<Self> {
         let value = value.into();
         (!value.is_empty()).then_some(Self(value))
     }

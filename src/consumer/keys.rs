@@ -11,6 +11,9 @@ use super::record::Key;
 /// The events that one connection's occurrence counts reach back over, at least.
 const OCCURRENCES_MIN: usize = 32_768;
 
+/// So many bytes are put together before they are hashed.
+const SMALL_BYTES_MAX: usize = 160;
+
 /// Makes the keys of one stream, under the stream's own secret.
 #[derive(Clone, Debug)]
 pub struct Keyer {
@@ -70,13 +73,26 @@ impl Keyer {
         base.wrapping_add(u128::from(self.occurrences.count(base)))
     }
 
+    /// The hash of a kind, and of each part behind its length. What is small is put together first: handing it to the
+    /// hasher piece by piece would cost more than hashing it.
     fn hash(&self, kind: u8, parts: &[&[u8]]) -> Key {
         let mut hasher = HighwayHasher::new(self.secret);
-        hasher.append(&[kind]);
+        let mut small = [0; SMALL_BYTES_MAX];
+        small[0] = kind;
+        let mut held = 1;
         for part in parts {
-            hasher.append(&(part.len() as u64).to_le_bytes());
-            hasher.append(part);
+            for piece in [&(part.len() as u64).to_le_bytes(), *part] {
+                if let Some(place) = small.get_mut(held..held + piece.len()) {
+                    place.copy_from_slice(piece);
+                    held += piece.len();
+                } else {
+                    hasher.append(&small[..held]);
+                    hasher.append(piece);
+                    held = 0;
+                }
+            }
         }
+        hasher.append(&small[..held]);
         let [low, high] = hasher.finalize128();
         Key::from(high) << 64 | Key::from(low)
     }
@@ -92,10 +108,21 @@ struct Occurrences {
 
 impl Occurrences {
     fn count(&mut self, base: Key) -> u32 {
-        let before = self.young.get(&base).or_else(|| self.old.get(&base)).copied().unwrap_or(0);
         if self.young.len() >= OCCURRENCES_MIN {
-            self.old = std::mem::take(&mut self.young);
+            return self.begin_generation(base);
         }
+        let Self { young, old } = self;
+        let count = young.entry(base).or_insert_with(|| old.get(&base).copied().unwrap_or(0));
+        let before = *count;
+        *count = before.saturating_add(1);
+        before
+    }
+
+    /// Counts the first event of a new generation, in the room of the oldest.
+    fn begin_generation(&mut self, base: Key) -> u32 {
+        let before = self.young.get(&base).or_else(|| self.old.get(&base)).copied().unwrap_or(0);
+        std::mem::swap(&mut self.young, &mut self.old);
+        self.young.clear();
         self.young.insert(base, before.saturating_add(1));
         before
     }
@@ -198,6 +225,26 @@ mod tests {
     fn parts_cannot_be_shifted_into_each_other() {
         let mut keyer = Keyer::new(&[7; 32], Dedupe::Event);
         assert_ne!(keyer.key(&identity("1", "2x")), keyer.key(&identity("12", "x")));
+    }
+
+    /// Keys are stored: however they are computed, they must stay the same.
+    #[test]
+    fn a_key_is_the_hash_of_all_parts_behind_their_lengths() {
+        let text = "x".repeat(400);
+        for (id, event, data) in
+            [(0, 7, 0), (5, 7, 60), (36, 12, 80), (200, 7, 10), (7, 200, 0), (3, 4, 400), (150, 1, 1)]
+        {
+            let (id, event, data) = (&text[..id], &text[..event], &text[..data]);
+            let mut hasher = HighwayHasher::new(HighwayKey([0x0707_0707_0707_0707; 4]));
+            hasher.append(b"e");
+            for part in [id, event, data] {
+                hasher.append(&(part.len() as u64).to_le_bytes());
+                hasher.append(part.as_bytes());
+            }
+            let [low, high] = hasher.finalize128();
+            let key = Keyer::new(&[7; 32], Dedupe::Event).key(&Identity { in_force: id, own: None, event, data });
+            assert_eq!(key, Key::from(high) << 64 | Key::from(low));
+        }
     }
 
     #[test]

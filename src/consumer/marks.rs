@@ -10,7 +10,7 @@ use super::time::Timestamp;
 const MARKS_PER_WINDOW: u32 = 128;
 
 /// The marks of one record. The last one is the id that is being read; it may still gain events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Marks {
     list: Vec<Mark>,
     dirty: Vec<u64>,
@@ -18,6 +18,8 @@ pub struct Marks {
     next_ordinal: u64,
     committed_below: u64,
     window: Duration,
+    /// The width of a part of the window, in microseconds; at least 1.
+    part_micros: i64,
 }
 
 /// What changed of the marks since the last commit.
@@ -37,7 +39,16 @@ impl Marks {
             mark.at = mark.at.min(now);
         }
         let next_ordinal = list.last().map_or(0, |mark| mark.ordinal + 1);
-        Self { list, dirty: Vec::new(), dropped: Vec::new(), next_ordinal, committed_below: next_ordinal, window }
+        let part_micros = i64::try_from((window / MARKS_PER_WINDOW).as_micros()).unwrap_or(i64::MAX).max(1);
+        Self {
+            list,
+            dirty: Vec::new(),
+            dropped: Vec::new(),
+            next_ordinal,
+            committed_below: next_ordinal,
+            window,
+            part_micros,
+        }
     }
 
     /// An id was delivered; `seq` is the sequence number of its event's key.
@@ -98,12 +109,9 @@ impl Marks {
 
     /// Keeps one mark for each part of the window: where the last two lie in one, the newer takes the place of the older.
     fn fold(&mut self) {
-        let part = |mark: &Mark| {
-            let width = i64::try_from((self.window / MARKS_PER_WINDOW).as_micros()).unwrap_or(i64::MAX).max(1);
-            mark.at.0.div_euclid(width)
-        };
+        let part = |mark: &Mark| mark.at.0.div_euclid(self.part_micros);
         let [.., older, newer] = self.list.as_slice() else { return };
-        if part(older) == part(newer) {
+        if older.at == newer.at || part(older) == part(newer) {
             let index = self.list.len() - 2;
             let ordinal = self.list.remove(index).ordinal;
             self.forget(ordinal);

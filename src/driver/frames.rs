@@ -1,7 +1,5 @@
 //! Frame by frame: asks the policy, writes what it says into the batch, sees the ends of bounded runs.
 
-use tokio::time::Instant;
-
 use super::end::End;
 use super::session::{Leaving, LinkState};
 use super::{Clock, Driver, Shutdown};
@@ -30,7 +28,7 @@ where
         self.uncommitted = true;
         match *frame {
             Frame::Event(event) => {
-                state.event_at = Instant::now();
+                state.event_at = state.chunk_at;
                 self.take_event(&event, times)
             }
             Frame::Comment { text, .. } => self.take_comment(text, state, times),

@@ -119,7 +119,10 @@ pub struct Driver<P, T, J, S, F, C> {
     backoff: Backoff,
     retries: u32,
     jitter: Box<dyn FnMut() -> f64>,
+    /// Records that wait for the output.
     batch: Vec<u8>,
+    /// The buffer for those after them.
+    next_batch: Vec<u8>,
     /// Frames were taken since a commit was looked for.
     uncommitted: bool,
     /// Drop notices that were there at the last commit.
@@ -163,6 +166,7 @@ where
             retries: 0,
             jitter,
             batch: Vec::new(),
+            next_batch: Vec::new(),
             uncommitted: true,
             notices_committed: 0,
             stats: Stats::default(),
@@ -399,13 +403,16 @@ where
     /// Writes what is to be written, unless the output is to go on elsewhere first.
     fn start_write(&mut self) {
         if !self.pump.is_writing() && self.pump.turn_is_due() {
-            // What the policy has decided since is in the batch, and not in what is queued for a commit.
+            // What is queued is what is written; what the policy has decided since is in the batch.
             self.take_delivered();
             self.notices_committed = self.stats.drop_notices;
             self.pump.begin_turn();
         }
         if !self.pump.is_writing() && !self.batch.is_empty() {
-            self.pump.write(std::mem::take(&mut self.batch));
+            self.uncommitted = false;
+            let delivers = self.policy.take_commit(self.clock.now());
+            let next = std::mem::take(&mut self.next_batch);
+            self.pump.write(std::mem::replace(&mut self.batch, next), delivers);
         }
     }
 
@@ -418,8 +425,7 @@ where
     /// Begins a commit of what is delivered, if anything changed and none is under way.
     fn start_commit(&mut self) -> bool {
         self.take_delivered();
-        let busy = self.pump.is_writing() || !self.batch.is_empty();
-        if self.pump.is_committing() || (self.pump.is_exclusive() && busy) {
+        if self.pump.is_committing() || (self.pump.is_exclusive() && self.pump.is_writing()) {
             return false;
         }
         let Some(commit) = self.pump.next_commit() else { return false };
@@ -446,9 +452,7 @@ where
     async fn take_done(&mut self, done: Done) -> Result<(), End> {
         match done {
             Done::Written(Ok(buffer)) => {
-                if self.batch.is_empty() {
-                    self.batch = buffer;
-                }
+                self.next_batch = buffer;
             }
             Done::Written(Err(error)) | Done::Committed(Err(PumpError::Sink(error))) => {
                 return Err(match error {
@@ -478,7 +482,7 @@ where
         // A commit under way would only fail in the same way.
         self.pump.forget_commit();
         let mut pending = std::mem::take(&mut self.keys_under_way);
-        while let Some(mut queued) = self.pump.next_commit() {
+        while let Some(mut queued) = self.pump.next_commit().or_else(|| self.pump.take_delivers()) {
             pending.append(&mut queued.keys);
         }
         let mut whole = self.policy.whole();

@@ -36,6 +36,8 @@ pub(super) struct Pump<J, S> {
     sink: S,
     grouping: Grouping,
     writing: Pending<Result<Vec<u8>, SinkError>>,
+    /// What is to be committed once the batch under way is delivered.
+    delivers: Option<Commit>,
     committing: Pending<Result<(), PumpError>>,
     /// Delivered and not yet given to the journal. One, unless a record begins in between.
     queued: VecDeque<Commit>,
@@ -71,6 +73,7 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
             sink,
             grouping,
             writing: None,
+            delivers: None,
             committing: None,
             queued: VecDeque::new(),
             written_bytes: 0,
@@ -88,7 +91,7 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
         self.writing.is_some() || (self.grouping.durable && self.committing.is_some())
     }
 
-    /// A commit may not be begun while the output is busy: how far an export is written is part of it.
+    /// The output is a file: how far it is written is part of a commit, so none is begun while a batch is under way.
     pub(super) fn is_exclusive(&self) -> bool {
         self.grouping.durable
     }
@@ -102,7 +105,9 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
         self.committing.is_some()
     }
 
-    pub(super) fn write(&mut self, batch: Vec<u8>) {
+    /// Writes a batch. `delivers` is all that is delivered with it.
+    pub(super) fn write(&mut self, batch: Vec<u8>, delivers: Option<Commit>) {
+        self.delivers = delivers;
         self.written_bytes += batch.len() as u64;
         let sink = self.sink.clone();
         self.writing = Some(Box::pin(async move { sink.write(batch).await }));
@@ -117,6 +122,11 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
     /// When the next commit may be begun, where it waits for its interval.
     pub(super) fn commit_at(&self) -> Instant {
         self.committed_at + self.grouping.interval
+    }
+
+    /// What was to be committed with the batch under way, which whoever asks takes care of.
+    pub(super) fn take_delivers(&mut self) -> Option<Commit> {
+        self.delivers.take()
     }
 
     /// What is to be committed next, after all that was queued before.
@@ -185,6 +195,9 @@ impl<J: Journal + 'static, S: Sink + 'static> Pump<J, S> {
             Done::Written(ref result) => {
                 self.failed |= result.is_err();
                 self.writing = None;
+                if let Some(commit) = self.delivers.take().filter(|_| !self.failed) {
+                    self.queue_commit(commit);
+                }
             }
             Done::Committed(_) => self.committing = None,
         }

@@ -38,6 +38,8 @@ pub(super) struct LinkState {
     pub(super) idle: Idle,
     /// When an event came last, or the connection was made.
     pub(super) event_at: Instant,
+    /// When the present chunk was looked at.
+    pub(super) chunk_at: Instant,
 }
 
 /// Chunks that came and are not decoded yet.
@@ -90,18 +92,19 @@ where
         idle.on_bytes(self.clock.now());
         let mut link = Link {
             decoder: Decoder::new(self.settings.limits),
-            state: LinkState { idle, event_at: Instant::now() },
+            state: LinkState { idle, event_at: Instant::now(), chunk_at: Instant::now() },
             queue: ReadAhead { chunks: VecDeque::new(), bytes: 0, bytes_max: self.settings.read_ahead_bytes },
             ended: None,
         };
         self.state(if self.policy.reread().is_some() { "recovering" } else { "live" });
         loop {
-            if !self.pump.is_writing() {
-                if let Some(leaving) = self.work(&mut link) {
-                    return leaving;
-                }
-                self.start_write();
+            // While a batch is written the next one is made.
+            if self.batch.len() < BATCH_BYTES
+                && let Some(leaving) = self.work(&mut link)
+            {
+                return leaving;
             }
+            self.start_write();
             if self.commit_is_due() {
                 self.start_commit();
             }
@@ -119,6 +122,7 @@ where
         link: &Link<<T::Body as Body>::Chunk>,
     ) -> Woken<<T::Body as Body>::Chunk> {
         let writing = self.pump.is_writing();
+        let behind = writing && !self.batch.is_empty();
         let pull = link.ended.is_none() && !link.queue.is_full();
         let time = self.next_time(link, writing, pull);
         let start = Instant::now();
@@ -134,7 +138,7 @@ where
             error = journal.fenced(), if !self.in_memory => Woken::Fenced(error),
         };
         let waited = start.elapsed();
-        if writing {
+        if behind {
             self.stats.waiting_output += waited
         } else {
             self.stats.waiting_network += waited
@@ -215,6 +219,7 @@ where
         while self.batch.len() < BATCH_BYTES {
             let Some(chunk) = link.queue.pop() else { break };
             let times = (self.clock.now(), Clock::wall());
+            link.state.chunk_at = Instant::now();
             let mut frames = link.decoder.feed(chunk.as_ref());
             while let Some(frame) = frames.next() {
                 if let Some(leaving) = self.take_frame(&frame, &mut link.state, times) {
@@ -222,17 +227,17 @@ where
                 }
             }
         }
+        self.show_progress();
+        if !link.queue.chunks.is_empty() {
+            return None;
+        }
         // After what came: a deadline is about the server's silence, not about how long the output was busy.
         let next = self.policy.tick(self.clock.now());
         self.take_outgoing();
         if let Some(leaving) = self.leaving(next) {
             return Some(leaving);
         }
-        self.show_progress();
-        if link.queue.chunks.is_empty() {
-            return link.ended.take().map(|result| self.ended(link, result));
-        }
-        None
+        link.ended.take().map(|result| self.ended(link, result))
     }
 
     fn ended(&mut self, link: &mut Link<<T::Body as Body>::Chunk>, result: Result<(), Broken>) -> Leaving {

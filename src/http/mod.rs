@@ -4,6 +4,7 @@
 //! event stream from everything else, and the bytes of the body as they come. It must never know what the bytes mean,
 //! when to try again, how long a silence may last or what is stored: [`crate::consumer`] decides that.
 
+mod body;
 mod client;
 mod errors;
 mod name;
@@ -30,6 +31,7 @@ pub use options::{
     BadHeader, Bearer, BodySource, CONNECT_TIMEOUT_DEFAULT, Header, HeaderSource, Options, SendCursor, SetupError,
 };
 
+use body::Collector;
 use redirect::Hop;
 use request::{Material, StdinBody, unusable};
 
@@ -175,7 +177,7 @@ impl Transport for HttpTransport {
         let status_line = head.status_line.clone();
         // By the user's method, not by that of the last redirect: to try again is to send the original once more.
         let is_get = self.method == Method::GET;
-        Ok(Connected { body: HttpBody { response, head }, is_get, status_line })
+        Ok(Connected { body: HttpBody { collector: Collector::new(response), head }, is_get, status_line })
     }
 }
 
@@ -223,7 +225,7 @@ impl Head {
 
 /// The rest of a response. Dropping it closes the connection.
 pub struct HttpBody {
-    response: Response,
+    collector: Collector,
     head: Head,
 }
 
@@ -245,13 +247,6 @@ impl Body for HttpBody {
     type Chunk = Bytes;
 
     async fn chunk(&mut self) -> Result<Option<Bytes>, Broken> {
-        // Cancel-safe: the frame that is waited for stays in the response when this future is dropped.
-        loop {
-            match self.response.chunk().await.map_err(errors::broken)? {
-                // An HTTP/2 frame may be empty. It is no byte, so it must not look like a sign of life.
-                Some(chunk) if chunk.is_empty() => {}
-                chunk => return Ok(chunk),
-            }
-        }
+        self.collector.chunk().await
     }
 }

@@ -12,8 +12,11 @@ const MICROS_MIN: i64 = -62_167_219_200 * MICROS_PER_SECOND;
 /// 9999-12-31T23:59:59.999999Z: what lies after is shown as this.
 const MICROS_MAX: i64 = 253_402_300_800 * MICROS_PER_SECOND - 1;
 
-/// Length of what [`push_rfc3339_micros`] appends, in bytes.
+/// Length of such a text, in bytes.
 pub const RFC3339_MICROS_LEN: usize = 27;
+
+/// Where the digits of the fraction are in it.
+const FRACTION: std::ops::Range<usize> = 20..26;
 
 /// Where the time of day begins in such a text (`20:41:06.123456Z`).
 pub(crate) const TIME_OF_DAY_AT: usize = 11;
@@ -26,9 +29,38 @@ pub fn rfc3339_micros(time: Timestamp) -> String {
     digits(time).iter().map(|&byte| char::from(byte)).collect()
 }
 
-/// Appends what [`rfc3339_micros`] gives; allocates nothing beyond the growth of `out`.
-pub fn push_rfc3339_micros(out: &mut Vec<u8>, time: Timestamp) {
-    out.extend_from_slice(&digits(time));
+/// The text of a time, kept for the next: most events of a batch came at the same time, and most others in the same second.
+#[derive(Clone, Debug)]
+pub(crate) struct TimeText {
+    time: Timestamp,
+    text: [u8; RFC3339_MICROS_LEN],
+}
+
+impl TimeText {
+    pub(crate) fn new() -> Self {
+        let time = Timestamp(0);
+        Self { time, text: digits(time) }
+    }
+
+    /// What [`rfc3339_micros`] gives.
+    #[inline]
+    pub(crate) fn of(&mut self, time: Timestamp) -> &[u8; RFC3339_MICROS_LEN] {
+        if self.time != time {
+            self.change(time);
+        }
+        &self.text
+    }
+
+    fn change(&mut self, time: Timestamp) {
+        let second = |time: Timestamp| time.0.div_euclid(MICROS_PER_SECOND);
+        let same = second(self.time) == second(time) && (MICROS_MIN..=MICROS_MAX).contains(&time.0);
+        self.time = time;
+        if same {
+            put(&mut self.text[FRACTION], time.0.rem_euclid(MICROS_PER_SECOND));
+        } else {
+            self.text = digits(time);
+        }
+    }
 }
 
 /// A time from such a text; `None` if it is none.
@@ -38,7 +70,7 @@ pub fn parse_rfc3339_micros(text: &str) -> Option<Timestamp> {
 }
 
 /// The text, all of it ASCII.
-pub(crate) fn digits(time: Timestamp) -> [u8; RFC3339_MICROS_LEN] {
+fn digits(time: Timestamp) -> [u8; RFC3339_MICROS_LEN] {
     let micros = time.0.clamp(MICROS_MIN, MICROS_MAX);
     let seconds = micros.div_euclid(MICROS_PER_SECOND);
     let fraction = micros.rem_euclid(MICROS_PER_SECOND);
@@ -52,7 +84,7 @@ pub(crate) fn digits(time: Timestamp) -> [u8; RFC3339_MICROS_LEN] {
     put(&mut text[11..13], of_day / 3600);
     put(&mut text[14..16], of_day / 60 % 60);
     put(&mut text[17..19], of_day % 60);
-    put(&mut text[20..26], fraction);
+    put(&mut text[FRACTION], fraction);
     text
 }
 
@@ -107,14 +139,17 @@ mod tests {
         assert_eq!(shown(MICROS_MAX), "9999-12-31T23:59:59.999999Z");
     }
 
-    #[test]
-    fn appending_gives_the_same() {
-        let mut out = b"at ".to_vec();
-        push_rfc3339_micros(&mut out, Timestamp(1_796_071_266_000_000));
-        assert_eq!(out, b"at 2026-11-30T20:41:06.000000Z");
-    }
-
     proptest! {
+        #[test]
+        fn a_text_that_is_kept_is_that_of_its_time(start in any::<i64>(), steps in proptest::collection::vec(-2_000_000_i64..2_000_000, 1..9)) {
+            let mut kept = TimeText::new();
+            let mut micros = start;
+            for step in steps.into_iter().chain([i64::MIN, i64::MAX, 0]) {
+                micros = micros.saturating_add(step);
+                prop_assert_eq!(String::from_utf8_lossy(kept.of(Timestamp(micros))), shown(micros));
+            }
+        }
+
         #[test]
         fn as_jiff_has_it(micros in MICROS_MIN..253_402_200_000 * MICROS_PER_SECOND) {
             let theirs = jiff::Timestamp::from_microsecond(micros).expect("within the range of jiff");

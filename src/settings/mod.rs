@@ -10,6 +10,7 @@ mod layer;
 pub mod near;
 pub mod parse;
 mod resolve;
+pub mod serve;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use crate::output::export::RotationLimit;
 
 pub use self::environment::Environment;
 pub use self::resolve::{CheckpointSettings, DemoSettings, ProbeSettings};
+pub use self::serve::ServeSettings;
 
 /// What holds where neither a flag nor the config file says otherwise.
 pub mod defaults {

@@ -7,6 +7,7 @@
 //! rule 1: the cursor is then before what was delivered, not after it. A commit with which an export goes is itself
 //! durable: a file that was finished or taken away after it cannot be cut back to an older one.
 
+pub mod event_log;
 mod keys;
 mod lease;
 mod open;

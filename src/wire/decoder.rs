@@ -7,8 +7,8 @@
 use memchr::memchr2;
 
 use super::field::{Digits, Field, split};
-use super::line::{Block, OpenLine, Place, Store};
-use super::text::{Texts, decode, without_cut_sequence};
+use super::line::{Block, OpenLine, Place, Span, Store};
+use super::text::{Chunk, Texts, utf8_beginning, without_cut_sequence};
 use super::{DEFAULT_EVENT_TYPE, Event, Finish, Frame, Limits};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -36,8 +36,8 @@ pub struct Decoder {
     /// A CR ended the last chunk: an LF at the start of the next belongs to it.
     after_cr: bool,
     store: Store,
-    /// The unfinished block, between two chunks.
-    block: Block<'static>,
+    /// The block that is being read. Between two chunks it lies in the store.
+    block: Block,
     open: OpenLine,
     texts: Texts,
     /// Bytes that were searched for a line end.
@@ -52,17 +52,27 @@ pub struct Decoder {
 #[derive(Debug)]
 pub struct Frames<'a> {
     decoder: &'a mut Decoder,
-    rest: &'a [u8],
-    block: Block<'a>,
+    chunk: &'a [u8],
+    /// Where in the chunk the next line begins.
+    at: usize,
+    /// Nothing in the chunk can make a block too large.
+    roomy: bool,
+    /// The beginning of the chunk that is UTF-8; looked for when the first text is asked for.
+    text: Option<&'a str>,
 }
 
 /// A frame before its text is decoded.
 #[derive(Clone, Copy)]
-enum Found<'c> {
-    Event(Block<'c>),
-    Comment { text: Place<'c>, truncated: bool },
+enum Found {
+    /// The block is one.
+    Event,
+    Comment {
+        text: Place,
+        truncated: bool,
+    },
     Retry(u64),
-    IdOnly(Place<'c>),
+    /// The block has an id and no data.
+    IdOnly,
     TooLarge,
 }
 
@@ -89,16 +99,19 @@ impl Decoder {
         if self.state == State::Pulling {
             self.finish();
         }
-        let mut rest = self.skip_byte_order_mark(chunk);
-        if self.after_cr && !rest.is_empty() {
+        let mut chunk = chunk;
+        if let State::Start(_) = self.state {
+            chunk = self.skip_byte_order_mark(chunk);
+        }
+        if self.after_cr && !chunk.is_empty() {
             self.after_cr = false;
-            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+            chunk = chunk.strip_prefix(b"\n").unwrap_or(chunk);
         }
         if self.state == State::Between {
             self.state = State::Pulling;
         }
-        let block = std::mem::take(&mut self.block);
-        Frames { decoder: self, rest, block }
+        let roomy = self.store.has_room_for(chunk.len());
+        Frames { decoder: self, chunk, at: 0, roomy, text: None }
     }
 
     /// Says that the connection has ended: what was cut off is discarded, as the standard demands, and the decoder is
@@ -164,30 +177,6 @@ impl Decoder {
         }
         rest
     }
-
-    /// Decodes the text of a frame.
-    #[inline]
-    fn frame<'f>(&'f mut self, found: Found<'f>) -> Frame<'f> {
-        let Self { store, texts, open, .. } = self;
-        match found {
-            Found::Event(block) => {
-                let data = decode(block.data.bytes(&store.data), &mut texts.data, &mut texts.odd);
-                let event = decode(block.event.bytes(&store.event), &mut texts.event, &mut texts.odd);
-                let event = if event.is_empty() { DEFAULT_EVENT_TYPE } else { event };
-                let id = block.id.is_some().then_some(block.id.bytes(&store.id));
-                let id = id.map(|id| decode(id, &mut texts.id, &mut texts.odd));
-                Frame::Event(Event { id, event, data })
-            }
-            Found::Comment { text, truncated } => {
-                let bytes = text.bytes(&open.value);
-                let bytes = if truncated { without_cut_sequence(bytes) } else { bytes };
-                Frame::Comment { text: decode(bytes, &mut texts.data, &mut texts.odd), truncated }
-            }
-            Found::Retry(millis) => Frame::Retry(millis),
-            Found::IdOnly(id) => Frame::IdOnly(decode(id.bytes(&store.id), &mut texts.id, &mut texts.odd)),
-            Found::TooLarge => Frame::TooLarge { limit: store.limits.event_bytes_max },
-        }
-    }
 }
 
 impl<'a> Frames<'a> {
@@ -196,56 +185,102 @@ impl<'a> Frames<'a> {
     #[inline]
     pub fn next(&mut self) -> Option<Frame<'_>> {
         let found = self.advance()?;
-        Some(self.decoder.frame(found))
+        Some(self.frame(found))
+    }
+
+    /// Decodes the text of a frame.
+    #[inline]
+    fn frame(&mut self, found: Found) -> Frame<'_> {
+        let text = match found {
+            Found::Event | Found::IdOnly | Found::Comment { text: Place::Chunk(_), .. } => {
+                *self.text.get_or_insert_with(|| utf8_beginning(self.chunk))
+            }
+            _ => "",
+        };
+        let chunk = Chunk { bytes: self.chunk, text };
+        let Decoder { store, texts, open, block, .. } = &mut *self.decoder;
+        match found {
+            Found::Event => {
+                let block = std::mem::take(block);
+                let data = chunk.value(block.data, &store.data, &mut texts.data, &mut texts.odd);
+                let event = chunk.value(block.event, &store.event, &mut texts.event, &mut texts.odd);
+                let event = if event.is_empty() { DEFAULT_EVENT_TYPE } else { event };
+                let id = match block.id {
+                    Place::Nowhere => None,
+                    id => Some(chunk.value(id, &store.id, &mut texts.id, &mut texts.odd)),
+                };
+                Frame::Event(Event { id, event, data })
+            }
+            Found::Comment { text, truncated } => {
+                let text = match text {
+                    Place::Chunk(span) if truncated => Place::Chunk(Span {
+                        end: span.start + without_cut_sequence(span.of(chunk.bytes)).len(),
+                        ..span
+                    }),
+                    other => other,
+                };
+                let held = if truncated { without_cut_sequence(&open.value) } else { &open.value };
+                Frame::Comment { text: chunk.value(text, held, &mut texts.data, &mut texts.odd), truncated }
+            }
+            Found::Retry(millis) => Frame::Retry(millis),
+            Found::IdOnly => {
+                let block = std::mem::take(block);
+                Frame::IdOnly(chunk.value(block.id, &store.id, &mut texts.id, &mut texts.odd))
+            }
+            Found::TooLarge => Frame::TooLarge { limit: store.limits.event_bytes_max },
+        }
     }
 
     /// Reads lines until one makes a frame.
     #[inline]
-    fn advance(&mut self) -> Option<Found<'a>> {
+    fn advance(&mut self) -> Option<Found> {
         if self.decoder.state != State::Pulling {
             return None;
         }
-        loop {
-            let end = match self.rest {
-                // A blank line is too short to be worth a search.
-                [b'\n' | b'\r', ..] => Some(0),
-                rest => memchr2(b'\n', b'\r', rest),
-            };
-            let Some(end) = end else {
-                return self.leave_chunk();
-            };
-            let (line, ended) = self.rest.split_at(end);
-            self.rest = match ended {
-                [b'\r', b'\n', after @ ..] | [_, after @ ..] => after,
-                [] => ended,
-            };
-            self.decoder.after_cr = ended == b"\r";
-            #[cfg(test)]
-            {
-                self.decoder.searched_bytes += end + 1;
+        if self.decoder.open.is_open() {
+            // Of the lines that end in a chunk, the first alone can have begun before it.
+            let Some(line) = self.take_line() else { return self.leave_chunk() };
+            let found = self.rest_of_line(line);
+            if found.is_some() {
+                return found;
             }
-            let found = if self.decoder.open.is_open() {
-                self.rest_of_line(line)
-            } else if line.is_empty() {
-                self.blank_line()
-            } else {
-                self.whole_line(line)
-            };
+        }
+        loop {
+            let Some(line) = self.take_line() else { return self.leave_chunk() };
+            let found = if line.start == line.end { self.blank_line() } else { self.whole_line(line) };
             if found.is_some() {
                 return found;
             }
         }
     }
 
+    /// The next line that ends in the chunk, without its end.
+    #[inline]
+    fn take_line(&mut self) -> Option<Span> {
+        let start = self.at;
+        let rest = self.chunk.get(start..)?;
+        let length = line_end(rest)?;
+        let both = rest.get(length) == Some(&b'\r') && rest.get(length + 1) == Some(&b'\n');
+        self.at = start + length + 1 + usize::from(both);
+        #[cfg(test)]
+        {
+            self.decoder.searched_bytes += length + 1;
+        }
+        Some(Span { start, end: start + length })
+    }
+
     /// Keeps what the chunk has begun, for the next one.
-    fn leave_chunk(&mut self) -> Option<Found<'a>> {
-        let tail = std::mem::take(&mut self.rest);
+    fn leave_chunk(&mut self) -> Option<Found> {
+        let tail = self.chunk.get(self.at..).unwrap_or_default();
         let decoder = &mut *self.decoder;
         #[cfg(test)]
         {
             decoder.searched_bytes += tail.len();
         }
-        decoder.block = decoder.store.keep(std::mem::take(&mut self.block));
+        if let Some(last) = self.chunk.last() {
+            decoder.after_cr = *last == b'\r';
+        }
+        decoder.block = decoder.store.keep(decoder.block, self.chunk);
         decoder.state = State::Between;
         if decoder.open.push(tail, decoder.block, &mut decoder.store).is_err() {
             return self.too_large();
@@ -255,36 +290,38 @@ impl<'a> Frames<'a> {
 
     /// Ends the block: with data it is an event, and an id counts in any case.
     #[inline]
-    fn blank_line(&mut self) -> Option<Found<'a>> {
-        let block = std::mem::take(&mut self.block);
+    fn blank_line(&mut self) -> Option<Found> {
+        let block = &mut self.decoder.block;
         if block.data.is_some() {
-            Some(Found::Event(block))
-        } else if block.id.is_some() {
-            Some(Found::IdOnly(block.id))
-        } else {
-            None
+            return Some(Found::Event);
         }
+        let found = block.id.is_some().then_some(Found::IdOnly);
+        if found.is_none() {
+            block.event = Place::Nowhere;
+        }
+        found
     }
 
     /// A line that lies whole in the chunk.
     #[inline]
-    fn whole_line(&mut self, line: &'a [u8]) -> Option<Found<'a>> {
-        let (field, value) = split(line);
-        if !self.decoder.store.fits(field, self.block, value.len()) {
+    fn whole_line(&mut self, line: Span) -> Option<Found> {
+        let (field, value) = split(line.of(self.chunk));
+        let Decoder { block, store, .. } = &mut *self.decoder;
+        if !self.roomy && !store.fits(field, *block, value.len()) {
             return self.too_large();
         }
+        let span = Span { start: line.end - value.len(), ..line };
         match field {
-            Field::Data if self.block.data.is_some() => {
-                self.decoder.store.begin_data(self.block);
-                self.decoder.store.data.extend_from_slice(value);
-                self.block.data = Place::Buffer;
+            Field::Data if block.data.is_some() => {
+                store.add_data(block.data, span, self.chunk);
+                block.data = Place::Buffer;
             }
-            Field::Data => self.block.data = Place::Chunk(value),
-            Field::Event => self.block.event = Place::Chunk(value),
-            Field::Id if !value.contains(&0) => self.block.id = Place::Chunk(value),
+            Field::Data => block.data = Place::Chunk(span),
+            Field::Event => block.event = Place::Chunk(span),
+            Field::Id if !value.contains(&0) => block.id = Place::Chunk(span),
             Field::Comment => {
-                let limit = self.decoder.store.limits.comment_bytes_max;
-                let kept = &value[..value.len().min(limit)];
+                let limit = store.limits.comment_bytes_max;
+                let kept = Span { end: span.start + value.len().min(limit), ..span };
                 return Some(Found::Comment { text: Place::Chunk(kept), truncated: value.len() > limit });
             }
             Field::Retry => return Digits::of(value).map(Found::Retry),
@@ -294,21 +331,22 @@ impl<'a> Frames<'a> {
     }
 
     /// The last piece of a line that an earlier chunk began.
-    fn rest_of_line(&mut self, piece: &[u8]) -> Option<Found<'a>> {
-        let Decoder { open, store, .. } = &mut *self.decoder;
-        let closed = open.push(piece, self.block, store).and_then(|()| open.close(self.block, store));
+    fn rest_of_line(&mut self, piece: Span) -> Option<Found> {
+        let piece = piece.of(self.chunk);
+        let Decoder { open, store, block, .. } = &mut *self.decoder;
+        let closed = open.push(piece, *block, store).and_then(|()| open.close(*block, store));
         let Ok(field) = closed else {
             return self.too_large();
         };
         match field {
-            Field::Data => self.block.data = Place::Buffer,
+            Field::Data => block.data = Place::Buffer,
             Field::Event => {
                 std::mem::swap(&mut open.value, &mut store.event);
-                self.block.event = Place::Buffer;
+                block.event = Place::Buffer;
             }
             Field::Id if !open.value.contains(&0) => {
                 std::mem::swap(&mut open.value, &mut store.id);
-                self.block.id = Place::Buffer;
+                block.id = Place::Buffer;
             }
             Field::Comment => {
                 return Some(Found::Comment { text: Place::Buffer, truncated: open.truncated });
@@ -320,11 +358,38 @@ impl<'a> Frames<'a> {
     }
 
     #[cold]
-    fn too_large(&mut self) -> Option<Found<'a>> {
+    fn too_large(&mut self) -> Option<Found> {
         self.decoder.open.forget();
         self.decoder.block = Block::default();
         self.decoder.state = State::Dead;
-        self.rest = &[];
+        self.at = self.chunk.len();
         Some(Found::TooLarge)
     }
+}
+
+/// Where the first line ends.
+#[inline]
+fn line_end(rest: &[u8]) -> Option<usize> {
+    let Some(head) = rest.first_chunk::<16>() else {
+        return memchr2(b'\n', b'\r', rest);
+    };
+    // Many lines end within a few words, where calling the search costs more than this does.
+    let head = u128::from_le_bytes(*head);
+    #[expect(clippy::cast_possible_truncation, reason = "one half after the other")]
+    for (searched, word) in [(0, head as u64), (8, (head >> 64) as u64)] {
+        let found = line_ends(word);
+        if found != 0 {
+            return Some(searched + found.trailing_zeros() as usize / 8);
+        }
+    }
+    memchr2(b'\n', b'\r', &rest[16..]).map(|at| 16 + at)
+}
+
+/// The high bits of those of eight bytes that are LF or CR. The lowest that is set is right: a subtraction borrows
+/// from the bytes above only out of a byte that is one of these itself.
+#[inline]
+fn line_ends(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let is_zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    (is_zero(word ^ (ONES * u64::from(b'\n'))) | is_zero(word ^ (ONES * u64::from(b'\r')))) & (ONES << 7)
 }

@@ -6,51 +6,64 @@ use super::field::{Digits, Field, NAME_BYTES_MAX, split};
 
 /// Where a value lies: nowhere (there is none), in the chunk at hand, or in the buffer made for it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Place<'c> {
+pub(super) enum Place {
     #[default]
     Nowhere,
-    Chunk(&'c [u8]),
+    Chunk(Span),
     Buffer,
 }
 
-impl<'c> Place<'c> {
+/// A part of the chunk at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Span {
+    #[inline]
+    pub(super) fn of(self, chunk: &[u8]) -> &[u8] {
+        chunk.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+impl Place {
+    #[inline]
     pub(super) fn is_some(self) -> bool {
         !matches!(self, Self::Nowhere)
     }
 
-    /// The bytes, where `buffer` is the one made for this value.
+    /// How long the value is, where `buffer` is the one made for it.
     #[inline]
-    pub(super) fn bytes<'b>(self, buffer: &'b [u8]) -> &'b [u8]
-    where
-        'c: 'b,
-    {
+    fn bytes(self, buffer: &[u8]) -> usize {
         match self {
-            Self::Nowhere => &[],
-            Self::Chunk(bytes) => bytes,
-            Self::Buffer => buffer,
+            Self::Nowhere => 0,
+            Self::Chunk(span) => span.end - span.start,
+            Self::Buffer => buffer.len(),
         }
     }
 
     /// Copies what lies in the chunk to the buffer, before the chunk goes.
-    fn keep(self, buffer: &mut Vec<u8>) -> Place<'static> {
+    #[inline]
+    fn keep(self, chunk: &[u8], buffer: &mut Vec<u8>) -> Self {
         match self {
-            Self::Nowhere => Place::Nowhere,
-            Self::Chunk(bytes) => {
+            Self::Nowhere => Self::Nowhere,
+            Self::Chunk(span) => {
                 buffer.clear();
-                buffer.extend_from_slice(bytes);
-                Place::Buffer
+                buffer.extend_from_slice(span.of(chunk));
+                Self::Buffer
             }
-            Self::Buffer => Place::Buffer,
+            Self::Buffer => Self::Buffer,
         }
     }
 }
 
 /// The parts of the block that is being read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Block<'c> {
-    pub(super) data: Place<'c>,
-    pub(super) event: Place<'c>,
-    pub(super) id: Place<'c>,
+pub(super) struct Block {
+    pub(super) data: Place,
+    pub(super) event: Place,
+    pub(super) id: Place,
 }
 
 /// The buffers for the parts of a block, used again for each block.
@@ -68,17 +81,25 @@ impl Store {
     }
 
     /// Copies the parts of a block out of the chunk.
-    pub(super) fn keep(&mut self, block: Block<'_>) -> Block<'static> {
+    pub(super) fn keep(&mut self, block: Block, chunk: &[u8]) -> Block {
         Block {
-            data: block.data.keep(&mut self.data),
-            event: block.event.keep(&mut self.event),
-            id: block.id.keep(&mut self.id),
+            data: block.data.keep(chunk, &mut self.data),
+            event: block.event.keep(chunk, &mut self.event),
+            id: block.id.keep(chunk, &mut self.id),
         }
     }
 
+    /// Appends one more data value of a block that has data.
+    #[inline]
+    pub(super) fn add_data(&mut self, data: Place, value: Span, chunk: &[u8]) {
+        data.keep(chunk, &mut self.data);
+        self.data.push(b'\n');
+        self.data.extend_from_slice(value.of(chunk));
+    }
+
     /// Makes the buffer ready for one more data value, which is then to be appended to it.
-    pub(super) fn begin_data(&mut self, block: Block<'_>) {
-        if block.data.keep(&mut self.data).is_some() {
+    fn begin_data(&mut self, data: Place) {
+        if data.is_some() {
             self.data.push(b'\n');
         } else {
             self.data.clear();
@@ -88,21 +109,28 @@ impl Store {
     /// How many bytes of value may still be read for `field` in this block. Without bound where the event's limit does
     /// not count; `None` if the line is too much even with an empty value (it needs a line break between data lines).
     #[inline]
-    pub(super) fn room(&self, field: Field, block: Block<'_>) -> Option<usize> {
+    pub(super) fn room(&self, field: Field, block: Block) -> Option<usize> {
         if !matches!(field, Field::Data | Field::Event | Field::Id) {
             return Some(usize::MAX);
         }
         let line_break = usize::from(field == Field::Data && block.data.is_some());
-        let held = block.data.bytes(&self.data).len()
-            + block.event.bytes(&self.event).len()
-            + block.id.bytes(&self.id).len()
-            + line_break;
+        let held =
+            block.data.bytes(&self.data) + block.event.bytes(&self.event) + block.id.bytes(&self.id) + line_break;
         self.limits.event_bytes_max.checked_sub(held)
+    }
+
+    /// Whether no block can become too large by a chunk of `bytes` bytes. (A line break between two data values counts
+    /// as one byte, and comes of a line of five at least.)
+    #[inline]
+    pub(super) fn has_room_for(&self, bytes: usize) -> bool {
+        let Self { limits, data, event, id } = self;
+        let held = data.len().saturating_add(event.len()).saturating_add(id.len());
+        held.saturating_add(bytes) <= limits.event_bytes_max
     }
 
     /// Whether a value of `bytes` bytes for `field` stays within the limit. (A block may be full to the last byte.)
     #[inline]
-    pub(super) fn fits(&self, field: Field, block: Block<'_>, bytes: usize) -> bool {
+    pub(super) fn fits(&self, field: Field, block: Block, bytes: usize) -> bool {
         self.room(field, block).is_some_and(|room| bytes <= room)
     }
 }
@@ -158,7 +186,7 @@ impl OpenLine {
     }
 
     /// Reads on. `block` must lie in the store, not in a chunk, if the line's beginning came with an earlier chunk.
-    pub(super) fn push(&mut self, piece: &[u8], block: Block<'_>, store: &mut Store) -> Result<(), TooLarge> {
+    pub(super) fn push(&mut self, piece: &[u8], block: Block, store: &mut Store) -> Result<(), TooLarge> {
         self.bytes += piece.len() as u64;
         let mut rest = piece;
         while self.field.is_none() {
@@ -176,11 +204,11 @@ impl OpenLine {
     }
 
     /// Fixes the field by what has come of its name.
-    fn decide(&mut self, block: Block<'_>, store: &mut Store) -> Result<Field, TooLarge> {
+    fn decide(&mut self, block: Block, store: &mut Store) -> Result<Field, TooLarge> {
         let (field, _) = split(&self.head[..self.head_bytes]);
         self.room = store.room(field, block).ok_or(TooLarge)?;
         if field == Field::Data {
-            store.begin_data(block);
+            store.begin_data(block.data);
         }
         self.value.clear();
         self.truncated = false;
@@ -212,7 +240,7 @@ impl OpenLine {
     }
 
     /// Ends the line. Its value stays readable until the next line is opened; data lies in the store.
-    pub(super) fn close(&mut self, block: Block<'_>, store: &mut Store) -> Result<Field, TooLarge> {
+    pub(super) fn close(&mut self, block: Block, store: &mut Store) -> Result<Field, TooLarge> {
         let field = match self.field {
             Some(field) => field,
             None => self.decide(block, store)?,

@@ -33,7 +33,7 @@ use crate::error::{Exit, Failure};
 use crate::http::{HttpTransport, Options as HttpOptions};
 use crate::output::format::{FormatKind, FormatOptions, Formatter};
 use crate::output::stdout::StdoutSink;
-use crate::server::{DemoServer, ServerOptions};
+use crate::server::DemoServer;
 use crate::settings::values::ListFormat;
 use crate::settings::{DemoSettings, defaults};
 use crate::store::process::LocalProcesses;
@@ -89,8 +89,7 @@ fn exit_of(asked: Shutdown) -> Exit {
 /// Sets the stage, lets the story happen while the client runs, and judges.
 async fn perform(settings: &DemoSettings, stdout: StdoutSink, store: StoreHandle) -> Result<Exit, Failure> {
     let stream = StreamName::new(STREAM).expect("the name has neither `#` nor control characters");
-    let options = ServerOptions { first_id: FIRST_ID, queue_events: LIMIT_EVENTS, ..ServerOptions::default() };
-    let server = DemoServer::start(options).await.map_err(|error| {
+    let server = DemoServer::start(FIRST_ID, LIMIT_EVENTS).await.map_err(|error| {
         Failure::new(Exit::Failure, "start the demo's server on this machine").cause(error.to_string())
     })?;
     let pretty = settings.format == ListFormat::Pretty;

@@ -133,7 +133,7 @@ impl Story {
         let again = self.watcher.wait_for(|seen| seen.notices("connected") >= 2);
         self.within("the client to connect again", again).await?;
         self.teller.say("4. The client leaves the open connection and reads again, from lagging:").await?;
-        let cursor = self.server.last_cursor().map_or("none".to_owned(), |cursor| cursor.to_string());
+        let cursor = self.server.last_cursor().unwrap_or_else(|| "none".to_owned());
         self.teller.quote(&format!("Last-Event-ID: {cursor}")).await?;
         let end = |seen: &Seen| seen.notices("recovery-finished") + seen.notices("gap-unrecoverable") > 0;
         self.within("the recovery to end", self.watcher.wait_for(end)).await?;

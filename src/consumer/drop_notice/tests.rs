@@ -1,4 +1,4 @@
-use super::{DropNotices, Dropped, is_reset_event};
+use super::{DropNotices, Dropped, Stems, counted as counted_among, is_reset_event, plain};
 use regex::Regex;
 use serde_json::Value;
 
@@ -272,3 +272,94 @@ fn reset_events_have_exact_names() {
     assert!(!is_reset_event("reset"));
     assert!(!is_reset_event("Resync"));
 }
+
+/// A pattern that is not asked would not have matched: the words that it names are in every text that it matches.
+#[test]
+fn the_search_for_words_hides_no_match() {
+    let data: Value = serde_json::from_str(include_str!("../../../tests/data/comments.json")).unwrap();
+    let lists = ["drop_notices", "not_drop_notices"].map(|list| data[list].as_array().unwrap().clone());
+    let recorded = lists.concat().into_iter().map(|text| text["text"].as_str().or(text.as_str()).unwrap().to_owned());
+    let kin = COUNTED_KIN.iter().map(|(text, _)| *text).chain(UNCOUNTED_KIN.iter().copied()).map(str::to_owned);
+    let strange = ["\u{17f}kipped 5 events", "s\u{212a}ipped 5 events", "\u{17f}low consumer", "LAGGED \u{212a}"];
+    for text in recorded.chain(kin).chain(strange.map(str::to_owned)) {
+        for text in [text.to_uppercase(), text.replace(' ', "_"), text] {
+            let all = (counted_among(&text, Stems::ALL), plain(&text, Stems::ALL));
+            let stems = Stems::of(&text);
+            assert_eq!((counted_among(&text, stems), plain(&text, stems)), all, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_heartbeat_has_none_of_the_words_that_a_pattern_is_compiled_for() {
+    for text in ["", "heartbeat", "ping - 2020-12-22 15:33:27.123456", "keep-alive", "hb 12", "welcome", "comment"] {
+        let stems = Stems::of(text);
+        assert!(super::COUNTED.iter().chain(&super::PLAIN).all(|pattern| pattern.regex(stems).is_none()), "{text:?}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn the_search_for_words_hides_no_match_of_any_sentence(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..9)) {
+        let text = words.join(" ");
+        let all = (counted_among(&text, Stems::ALL), plain(&text, Stems::ALL));
+        let stems = Stems::of(&text);
+        proptest::prop_assert_eq!((counted_among(&text, stems), plain(&text, stems)), all);
+    }
+}
+
+const WORDS: &[&str] = &[
+    "dropped",
+    "discarding",
+    "skipped:",
+    "lost",
+    "missed",
+    "shed",
+    "omitted",
+    "overwritten",
+    "trimmed",
+    "losing",
+    "lagged",
+    "lagging",
+    "too",
+    "far",
+    "behind",
+    "slow",
+    "slowly",
+    "reading",
+    "client",
+    "consumer",
+    "cannot",
+    "keep",
+    "keeping",
+    "up",
+    "overflow",
+    "buffer",
+    "queue",
+    "5",
+    "12,000",
+    "0",
+    "messages",
+    "events",
+    "were",
+    "because",
+    "you",
+    "are",
+    "is",
+    "by",
+    "=",
+    "(",
+    ")",
+    ":",
+    ",",
+    "of",
+    "some",
+    "the",
+    "error",
+    "at least",
+    "have",
+    "been",
+    "events_lost=3",
+    "SlowConsumer",
+    "not",
+];

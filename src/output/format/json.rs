@@ -3,10 +3,11 @@
 use serde_json::value::RawValue;
 
 use super::push_number;
+use super::quoted::{push_code_unit, push_escaped};
 use crate::consumer::delivery::{EventRecord, Notice};
 use crate::consumer::time::Timestamp;
-use crate::output::escape::is_unsafe;
-use crate::output::time::push_rfc3339_micros;
+use crate::output::escape::split_at_unsafe;
+use crate::output::time::TimeText;
 
 /// The beginnings of the three kinds of record of one stream, which never change.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub(super) struct Heads {
     comment: Vec<u8>,
     notice: Vec<u8>,
     terminal: bool,
+    time: TimeText,
 }
 
 impl Heads {
@@ -30,10 +32,11 @@ impl Heads {
             comment: head("comment", ",\"text\":"),
             notice: head("notice", ",\"notice\":\""),
             terminal,
+            time: TimeText::new(),
         }
     }
 
-    pub(super) fn event(&self, batch: &mut Vec<u8>, event: &EventRecord<'_>, json_data: bool) {
+    pub(super) fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>, json_data: bool) {
         batch.extend_from_slice(&self.event);
         match event.id {
             Some(id) => push_string(batch, id, self.terminal),
@@ -45,18 +48,18 @@ impl Heads {
         if !(json_data && push_value(batch, event.data, self.terminal)) {
             push_string(batch, event.data, self.terminal);
         }
-        push_time(batch, event.time);
+        self.push_time(batch, event.time);
         batch.extend_from_slice(if event.replayed { b",\"replayed\":true}\n" } else { b"}\n" });
     }
 
-    pub(super) fn comment(&self, batch: &mut Vec<u8>, text: &str, time: Timestamp) {
+    pub(super) fn comment(&mut self, batch: &mut Vec<u8>, text: &str, time: Timestamp) {
         batch.extend_from_slice(&self.comment);
         push_string(batch, text, self.terminal);
-        push_time(batch, time);
+        self.push_time(batch, time);
         batch.extend_from_slice(b"}\n");
     }
 
-    pub(super) fn notice(&self, batch: &mut Vec<u8>, notice: &Notice, time: Timestamp) {
+    pub(super) fn notice(&mut self, batch: &mut Vec<u8>, notice: &Notice, time: Timestamp) {
         batch.extend_from_slice(&self.notice);
         batch.extend_from_slice(notice.kind.as_str().as_bytes());
         batch.extend_from_slice(b"\",\"text\":");
@@ -70,15 +73,15 @@ impl Heads {
                 push_number(batch, figure);
             }
         }
-        push_time(batch, time);
+        self.push_time(batch, time);
         batch.extend_from_slice(b"}\n");
     }
-}
 
-fn push_time(batch: &mut Vec<u8>, time: Timestamp) {
-    batch.extend_from_slice(b",\"time\":\"");
-    push_rfc3339_micros(batch, time);
-    batch.push(b'"');
+    fn push_time(&mut self, batch: &mut Vec<u8>, time: Timestamp) {
+        batch.extend_from_slice(b",\"time\":\"");
+        batch.extend_from_slice(self.time.of(time));
+        batch.push(b'"');
+    }
 }
 
 /// Appends a JSON string (RFC 8259, section 7). For a terminal, what could drive it is escaped too.
@@ -94,68 +97,14 @@ pub(super) fn push_string(batch: &mut Vec<u8>, text: &str, terminal: bool) {
 
 /// As [`push_escaped`], with characters that could drive a terminal escaped.
 fn push_pieces_shown(batch: &mut Vec<u8>, text: &str) {
-    let mut copied = 0;
-    for (at, character) in text.char_indices() {
-        // The C0 controls are escaped in any case.
-        if character >= '\u{7f}' && is_unsafe(character) {
-            push_escaped(batch, &text.as_bytes()[copied..at]);
-            push_code_unit(batch, character);
-            copied = at + character.len_utf8();
-        }
+    let mut rest = text;
+    // The C0 controls are escaped in any case.
+    while let Some((before, character, after)) = split_at_unsafe(rest, |character| character >= '\u{7f}') {
+        push_escaped(batch, before.as_bytes());
+        push_code_unit(batch, character);
+        rest = after;
     }
-    push_escaped(batch, &text.as_bytes()[copied..]);
-}
-
-/// Appends text of a JSON string without its quotation marks: `"`, `\` and the C0 controls are escaped.
-fn push_escaped(batch: &mut Vec<u8>, mut text: &[u8]) {
-    loop {
-        let clean = clean_prefix(text);
-        batch.extend_from_slice(&text[..clean]);
-        let Some(&byte) = text.get(clean) else { return };
-        match byte {
-            b'"' => batch.extend_from_slice(b"\\\""),
-            b'\\' => batch.extend_from_slice(b"\\\\"),
-            b'\n' => batch.extend_from_slice(b"\\n"),
-            b'\t' => batch.extend_from_slice(b"\\t"),
-            b'\r' => batch.extend_from_slice(b"\\r"),
-            0x08 => batch.extend_from_slice(b"\\b"),
-            0x0c => batch.extend_from_slice(b"\\f"),
-            other => push_code_unit(batch, char::from(other)),
-        }
-        text = &text[clean + 1..];
-    }
-}
-
-/// Appends `\u` and four hexadecimal digits. The character lies in the basic plane: all that is escaped does.
-fn push_code_unit(batch: &mut Vec<u8>, character: char) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let code = u32::from(character) as usize;
-    batch.extend_from_slice(b"\\u");
-    batch.extend([12, 8, 4, 0].map(|shift| DIGITS[code >> shift & 0xf]));
-}
-
-/// How many bytes at the start need no escape. Looks at eight bytes at a time.
-fn clean_prefix(text: &[u8]) -> usize {
-    let (words, rest) = text.as_chunks::<8>();
-    for (at, word) in words.iter().enumerate() {
-        let found = need_escape(u64::from_le_bytes(*word));
-        if found != 0 {
-            return at * 8 + found.trailing_zeros() as usize / 8;
-        }
-    }
-    let clean = rest.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
-    words.len() * 8 + clean.unwrap_or(rest.len())
-}
-
-/// The high bits of those of eight bytes that are below 0x20, `"` or `\`. The lowest that is set is right: a
-/// subtraction can borrow from the bytes above only out of a byte that is one of these itself.
-fn need_escape(word: u64) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
-    let quote = below(word ^ (ONES * u64::from(b'"')), 1);
-    let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
-    below(word, 0x20) | quote | backslash
+    push_escaped(batch, rest.as_bytes());
 }
 
 /// Appends data as the JSON value that it is, on one line; `false` and nothing appended if it is none.
@@ -185,13 +134,13 @@ fn push_value(batch: &mut Vec<u8>, data: &str, terminal: bool) -> bool {
 
 /// Appends a JSON value with characters that could drive a terminal escaped; they can stand in its strings only.
 fn push_value_shown(batch: &mut Vec<u8>, text: &str) {
-    let mut copied = 0;
-    for (at, character) in text.char_indices().filter(|&(_, character)| is_unsafe(character)) {
-        batch.extend_from_slice(&text.as_bytes()[copied..at]);
+    let mut rest = text;
+    while let Some((before, character, after)) = split_at_unsafe(rest, |_| true) {
+        batch.extend_from_slice(before.as_bytes());
         push_code_unit(batch, character);
-        copied = at + character.len_utf8();
+        rest = after;
     }
-    batch.extend_from_slice(&text.as_bytes()[copied..]);
+    batch.extend_from_slice(rest.as_bytes());
 }
 
 /// A JSON value without the white space between its tokens.
@@ -260,20 +209,6 @@ mod tests {
             string("a\"b\\c\n\t\r\u{8}\u{c}\0\u{1f}\u{7f}é", false),
             "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0000\\u001f\u{7f}é\""
         );
-    }
-
-    #[test]
-    fn one_byte_that_needs_an_escape_is_found_wherever_it_stands() {
-        for bad in (0..0x20).chain([b'"', b'\\']) {
-            for at in 0..24 {
-                for filler in [b'a', b'!', b'#', b'[', b']', b' ', 0x7f] {
-                    let mut text = [filler; 24];
-                    text[at] = bad;
-                    assert_eq!(clean_prefix(&text), at, "{bad} among {filler}");
-                }
-            }
-        }
-        assert_eq!(clean_prefix("漢字漢字漢字ÿÿÿ\u{80}".as_bytes()), 26);
     }
 
     #[test]

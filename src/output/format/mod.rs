@@ -6,6 +6,7 @@
 
 mod json;
 mod pretty;
+mod quoted;
 mod raw;
 mod template;
 
@@ -18,6 +19,7 @@ use std::io::Write;
 use regex::Regex;
 
 use super::escape::{LineFeeds, escape_controls};
+use super::time::TimeText;
 use crate::consumer::delivery::{EventRecord, Notice};
 use crate::consumer::id::StreamName;
 use crate::consumer::ports::Format;
@@ -146,6 +148,7 @@ impl FormatOptions {
 pub struct Formatter {
     options: FormatOptions,
     json: json::Heads,
+    time: TimeText,
 }
 
 impl Formatter {
@@ -153,7 +156,7 @@ impl Formatter {
     #[must_use]
     pub fn new(options: FormatOptions) -> Self {
         let json = json::Heads::new(options.stream.as_str(), options.terminal);
-        Self { options, json }
+        Self { options, json, time: TimeText::new() }
     }
 
     /// Whether the filters let an event through: a type of `-e`, and data that some `--grep` matches.
@@ -168,9 +171,9 @@ impl Formatter {
         Plain { escape: self.options.terminal }
     }
 
-    fn pretty(&self) -> pretty::Pretty<'_> {
+    fn pretty(&mut self, time: Timestamp) -> pretty::Pretty<'_> {
         let FormatOptions { stream, several, color, .. } = &self.options;
-        pretty::Pretty { stream: several.then_some(stream.as_str()), color: *color }
+        pretty::Pretty { time: self.time.of(time), stream: several.then_some(stream.as_str()), color: *color }
     }
 }
 
@@ -181,7 +184,7 @@ impl Format for Formatter {
         }
         let plain = self.plain();
         match &self.options.kind {
-            FormatKind::Pretty => self.pretty().event(batch, event),
+            FormatKind::Pretty => self.pretty(event.time).event(batch, event),
             FormatKind::Json => self.json.event(batch, event, self.options.json_data),
             FormatKind::Data => {
                 plain.push(batch, event.data);
@@ -189,7 +192,8 @@ impl Format for Formatter {
             }
             FormatKind::Raw => raw::event(batch, event, plain),
             FormatKind::Template(template) => {
-                template.event(batch, event, template::Context { stream: self.options.stream.as_str(), plain });
+                let (stream, time) = (self.options.stream.as_str(), &mut self.time);
+                template.event(batch, event, template::Context { time, stream, plain });
             }
         }
         true
@@ -200,7 +204,7 @@ impl Format for Formatter {
             return;
         }
         match &self.options.kind {
-            FormatKind::Pretty => self.pretty().comment(batch, text, time),
+            FormatKind::Pretty => self.pretty(time).comment(batch, text),
             FormatKind::Json => self.json.comment(batch, text, time),
             FormatKind::Raw | FormatKind::Data | FormatKind::Template(_) => raw::comment(batch, text, self.plain()),
         }
@@ -211,7 +215,7 @@ impl Format for Formatter {
             return;
         }
         match &self.options.kind {
-            FormatKind::Pretty => self.pretty().notice(batch, notice, time),
+            FormatKind::Pretty => self.pretty(time).notice(batch, notice),
             FormatKind::Json => self.json.notice(batch, notice, time),
             FormatKind::Raw | FormatKind::Data | FormatKind::Template(_) => raw::notice(batch, notice, self.plain()),
         }

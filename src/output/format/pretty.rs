@@ -2,10 +2,9 @@
 
 use super::raw::push_figures;
 use crate::consumer::delivery::{EventRecord, Notice};
-use crate::consumer::time::Timestamp;
 use crate::output::escape::{LineFeeds, escape_controls};
 use crate::output::paint::{BOLD, CYAN, DIM, GREEN, Paint, YELLOW};
-use crate::output::time::{TIME_OF_DAY_AT, digits};
+use crate::output::time::{RFC3339_MICROS_LEN, TIME_OF_DAY_AT};
 
 /// Digits of the fraction of a second that are shown.
 const FRACTION_DIGITS: usize = 3;
@@ -16,6 +15,8 @@ const INDENT: &[u8] = b"              ";
 /// One stream's lines.
 #[derive(Clone, Copy)]
 pub(super) struct Pretty<'a> {
+    /// When it came, in words.
+    pub(super) time: &'a [u8; RFC3339_MICROS_LEN],
     /// The stream's name, where several run.
     pub(super) stream: Option<&'a str>,
     pub(super) color: bool,
@@ -24,7 +25,7 @@ pub(super) struct Pretty<'a> {
 impl Pretty<'_> {
     /// Appends `time [stream] id type [(replayed)] data`.
     pub(super) fn event(self, batch: &mut Vec<u8>, event: &EventRecord<'_>) {
-        self.head(batch, event.time);
+        self.head(batch);
         self.word(batch, YELLOW, event.id.filter(|id| !id.is_empty()).unwrap_or("-"));
         self.word(batch, GREEN, event.event);
         if event.replayed {
@@ -34,8 +35,8 @@ impl Pretty<'_> {
     }
 
     /// Appends `time [stream] : text`.
-    pub(super) fn comment(self, batch: &mut Vec<u8>, text: &str, time: Timestamp) {
-        self.head(batch, time);
+    pub(super) fn comment(self, batch: &mut Vec<u8>, text: &str) {
+        self.head(batch);
         let paint = Paint(self.color);
         paint.on(batch, DIM);
         batch.extend_from_slice(b": ");
@@ -45,8 +46,8 @@ impl Pretty<'_> {
     }
 
     /// Appends `time [stream] ! notice: text (figures)`.
-    pub(super) fn notice(self, batch: &mut Vec<u8>, notice: &Notice, time: Timestamp) {
-        self.head(batch, time);
+    pub(super) fn notice(self, batch: &mut Vec<u8>, notice: &Notice) {
+        self.head(batch);
         let paint = Paint(self.color);
         paint.on(batch, DIM);
         batch.extend_from_slice(b"! ");
@@ -58,12 +59,11 @@ impl Pretty<'_> {
         batch.push(b'\n');
     }
 
-    fn head(self, batch: &mut Vec<u8>, time: Timestamp) {
+    fn head(self, batch: &mut Vec<u8>) {
         let paint = Paint(self.color);
-        let text = digits(time);
-        let end = text.len() - 1 - (6 - FRACTION_DIGITS);
+        let end = RFC3339_MICROS_LEN - 1 - (6 - FRACTION_DIGITS);
         paint.on(batch, DIM);
-        batch.extend_from_slice(&text[TIME_OF_DAY_AT..end]);
+        batch.extend_from_slice(&self.time[TIME_OF_DAY_AT..end]);
         batch.push(b'Z');
         paint.off(batch);
         batch.push(b' ');

@@ -1,20 +1,25 @@
 //! `-o raw`: server-sent events again (HTML standard, section 9.2.6), so that another reader of SSE can go on.
 
+use memchr::{memchr2, memchr3};
+
 use super::{Plain, push_number};
 use crate::consumer::delivery::{EventRecord, Notice};
 
 /// Appends an event: its own id line if it had one, its type unless that is the default, its data, a blank line.
 pub(super) fn event(batch: &mut Vec<u8>, event: &EventRecord<'_>, plain: Plain) {
     // An id taken out of the data (`--id-from`) may hold what no field can; one with NUL is ignored by readers.
-    if let Some(id) = event.own_id.filter(|id| !id.contains(['\n', '\r', '\0'])) {
+    if let Some(id) = event.own_id.filter(|id| memchr3(b'\n', b'\r', 0, id.as_bytes()).is_none()) {
         field(batch, b"id:", id, plain);
     }
     if event.event != "message" {
         field(batch, b"event:", event.event, plain);
     }
-    for line in event.data.split(['\n', '\r']) {
-        field(batch, b"data:", line, plain);
+    let mut rest = event.data;
+    while let Some(end) = memchr2(b'\n', b'\r', rest.as_bytes()) {
+        field(batch, b"data:", &rest[..end], plain);
+        rest = &rest[end + 1..];
     }
+    field(batch, b"data:", rest, plain);
     batch.push(b'\n');
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Plain;
 use crate::consumer::delivery::EventRecord;
-use crate::output::time::push_rfc3339_micros;
+use crate::output::time::TimeText;
 
 /// The placeholders, for messages.
 pub(super) const PLACEHOLDERS: &str = "`{id}`, `{event}`, `{data}`, `{stream}`, `{time}`";
@@ -54,8 +54,8 @@ impl fmt::Display for BadTemplate {
 impl std::error::Error for BadTemplate {}
 
 /// What a template needs besides the event.
-#[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
+    pub(super) time: &'a mut TimeText,
     pub(super) stream: &'a str,
     pub(super) plain: Plain,
 }
@@ -107,14 +107,15 @@ impl Template {
 
     /// Appends an event.
     pub(super) fn event(&self, batch: &mut Vec<u8>, event: &EventRecord<'_>, context: Context<'_>) {
+        let Context { time, stream, plain } = context;
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => batch.extend_from_slice(text.as_bytes()),
-                Piece::Id => context.plain.push(batch, event.id.unwrap_or_default()),
-                Piece::Event => context.plain.push(batch, event.event),
-                Piece::Data => context.plain.push(batch, event.data),
-                Piece::Stream => context.plain.push(batch, context.stream),
-                Piece::Time => push_rfc3339_micros(batch, event.time),
+                Piece::Id => plain.push(batch, event.id.unwrap_or_default()),
+                Piece::Event => plain.push(batch, event.event),
+                Piece::Data => plain.push(batch, event.data),
+                Piece::Stream => plain.push(batch, stream),
+                Piece::Time => batch.extend_from_slice(time.of(event.time)),
             }
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn open(path: &Path, busy_timeout: Duration) -> Result<Connection, St
 ///
 /// # Errors
 /// Why not, in words.
-fn create(path: &Path) -> Result<(), String> {
+pub(super) fn create(path: &Path) -> Result<(), String> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
@@ -61,7 +61,7 @@ fn create(path: &Path) -> Result<(), String> {
 
 /// WAL, so that readers (`checkpoint list`) and the writer do not wait for each other. A file system that cannot have
 /// it keeps the rollback journal; there only `FULL` keeps a power cut from damaging the file.
-fn set_journal_mode(connection: &Connection, busy_timeout: Duration) -> Result<(), StoreError> {
+pub(super) fn set_journal_mode(connection: &Connection, busy_timeout: Duration) -> Result<(), StoreError> {
     let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
     let mut journal: String = connection.pragma_query_value(None, "journal_mode", mode)?;
     let deadline = Instant::now() + busy_timeout;
