@@ -803,7 +803,7 @@ _ssectl() {
             return 0
             ;;
         ssectl__subcmd__replay)
-            opts="-H -X -d -u -k -x -o -e -q -v -n -h --stream --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --db --drop-notice --no-default-drop-notices --drop-event --output --read-ahead --comments --notices --json-data --event --grep --stats --quiet --verbose --color --count --for --until-id --until-data --until-idle --help"
+            opts="-H -X -d -u -k -x -o -e -q -v -n -h --stream --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --http2-prior-knowledge --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --db --drop-notice --no-default-drop-notices --drop-event --output --read-ahead --comments --notices --json-data --event --grep --stats --quiet --verbose --color --count --for --until-id --until-data --until-idle --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -993,7 +993,7 @@ _ssectl() {
             return 0
             ;;
         ssectl__subcmd__resume)
-            opts="-H -X -d -u -k -x -o -e -q -v -n -h --stream --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --db --no-store --drop-notice --no-default-drop-notices --drop-event --window --dedupe --drop-cooldown --max-replay --on-drop --on-expired --output --read-ahead --comments --notices --json-data --event --grep --stats --quiet --verbose --color --count --for --until-id --until-data --until-idle --initial --to --commit-interval --rotate --help"
+            opts="-H -X -d -u -k -x -o -e -q -v -n -h --stream --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --http2-prior-knowledge --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --db --no-store --drop-notice --no-default-drop-notices --drop-event --window --dedupe --drop-cooldown --max-replay --on-drop --on-expired --output --read-ahead --comments --notices --json-data --event --grep --stats --quiet --verbose --color --count --for --until-id --until-data --until-idle --initial --to --commit-interval --rotate --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1223,7 +1223,7 @@ _ssectl() {
             return 0
             ;;
         ssectl__subcmd__serve)
-            opts="-q -H -X -d -u -k -x -h --relay --synthetic --speed --wait --once --number --policy --together --queue-bytes --log --log-events --replay-cap --expired --listen --allow-remote --heartbeat --retry --send-buffer --max-clients --header-timeout --max-header-bytes --quiet --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --drop-notice --no-default-drop-notices --drop-event --help"
+            opts="-q -H -X -d -u -k -x -h --relay --synthetic --speed --wait --once --number --policy --together --queue-bytes --log --log-events --replay-cap --expired --listen --allow-remote --heartbeat --retry --send-buffer --max-clients --header-timeout --max-header-bytes --quiet --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --http2-prior-knowledge --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --drop-notice --no-default-drop-notices --drop-event --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1425,7 +1425,7 @@ _ssectl() {
             return 0
             ;;
         ssectl__subcmd__tail)
-            opts="-H -X -d -u -k -x -o -e -q -v -n -h --stream --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --db --no-store --drop-notice --no-default-drop-notices --drop-event --window --dedupe --drop-cooldown --max-replay --on-drop --on-expired --output --read-ahead --comments --notices --json-data --event --grep --stats --quiet --verbose --color --count --for --until-id --until-data --until-idle --help"
+            opts="-H -X -d -u -k -x -o -e -q -v -n -h --stream --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --http2-prior-knowledge --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --db --no-store --drop-notice --no-default-drop-notices --drop-event --window --dedupe --drop-cooldown --max-replay --on-drop --on-expired --output --read-ahead --comments --notices --json-data --event --grep --stats --quiet --verbose --color --count --for --until-id --until-data --until-idle --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

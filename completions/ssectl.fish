@@ -49,7 +49,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -s x -l proxy -d 'Co
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
-complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l retry-max -d 'Wait at most this long between attempts [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l retry-max -d 'Wait at most this long between attempts, and at least 100ms [default: 30s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
@@ -83,6 +83,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l until-data -d 'En
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l until-idle -d 'End when no event came for this time while connected, and no recovery waits' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l compressed -d 'Ask for a compressed response'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l reconnect -d 'Reconnect whatever the method is [default for GET]'
@@ -110,7 +111,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -s x -l proxy -d '
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
-complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l retry-max -d 'Wait at most this long between attempts [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l retry-max -d 'Wait at most this long between attempts, and at least 100ms [default: 30s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
@@ -148,6 +149,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l commit-interval
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l rotate -d 'Finish the file at this size or age and begin another; its name needs `{time}`' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l compressed -d 'Ask for a compressed response'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l reconnect -d 'Reconnect whatever the method is [default for GET]'
@@ -175,7 +177,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -s x -l proxy -d '
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
-complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l retry-max -d 'Wait at most this long between attempts [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l retry-max -d 'Wait at most this long between attempts, and at least 100ms [default: 30s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
@@ -200,6 +202,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l until-data -d '
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l until-idle -d 'End when no event came for this time while connected, and no recovery waits' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l compressed -d 'Ask for a compressed response'
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
 complete -c ssectl -n "__fish_ssectl_using_subcommand replay" -l reconnect -d 'Reconnect whatever the method is [default for GET]'
@@ -299,7 +302,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s x -l proxy -d 'C
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
-complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l retry-max -d 'Wait at most this long between attempts [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l retry-max -d 'Wait at most this long between attempts, and at least 100ms [default: 30s]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
@@ -315,6 +318,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l allow-remote -d 
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l compressed -d 'Ask for a compressed response'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l reconnect -d 'Reconnect whatever the method is [default for GET]'

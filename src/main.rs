@@ -1,6 +1,6 @@
 //! The `ssectl` program: arguments, settings, one command, an exit code.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,17 +9,34 @@ use ssectl::cli::{Cli, Command};
 use ssectl::commands::{self, checkpoint, completions, demo, follow, probe, replay, serve};
 use ssectl::consumer::time::Timestamp;
 use ssectl::error::{Exit, Failure};
-use ssectl::settings::{CheckpointSettings, DemoSettings, Environment, ProbeSettings, ServeSettings, Settings};
+use ssectl::settings::{
+    Arguments, CheckpointSettings, DemoSettings, Environment, ProbeSettings, ServeSettings, Settings,
+};
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    let arguments = Arguments::of_process();
+    let cli = match Cli::try_parse_from(arguments.typed()) {
+        Ok(cli) => cli,
+        // Help and versions are what was asked for.
+        Err(error) if !error.use_stderr() => error.exit(),
+        Err(error) => return refuse(&error, &arguments),
+    };
+    match run(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // When stderr is gone too there is nobody left to tell; the code still says it.
-            let _ = writeln!(io::stderr(), "{failure}");
+            let _ = writeln!(io::stderr(), "{}", arguments.redact(&failure.to_string()));
             failure.exit.into()
         }
     }
+}
+
+/// A command line that cannot be understood: clap repeats words of it, which may hold credentials.
+fn refuse(error: &clap::Error, arguments: &Arguments) -> ExitCode {
+    let rendered = error.render();
+    let text = if io::stderr().is_terminal() { rendered.ansi().to_string() } else { rendered.to_string() };
+    let _ = write!(io::stderr(), "{}", arguments.redact(&text));
+    Exit::Usage.into()
 }
 
 fn run(cli: Cli) -> Result<Exit, Failure> {

@@ -200,6 +200,43 @@ pub fn redact_text(text: &str, secrets: &[Secret]) -> String {
     searched.into_iter().fold(text.to_owned(), |text, secret| text.replace(secret, MASK))
 }
 
+/// A word that somebody typed where a URL may stand, without what is secret in it; what is no URL is treated as the
+/// mistyped one that it may be.
+#[must_use]
+pub fn redact_word(word: &str) -> String {
+    if let Some((name, value)) = word.split_once(": ")
+        && is_secret_header(name)
+        && !value.is_empty()
+    {
+        return format!("{name}: {MASK}");
+    }
+    let (place, query) = word.split_once('?').map_or((word, None), |(place, query)| (place, Some(query)));
+    let (scheme, rest) =
+        place.split_once("://").map_or(("", place), |(_, rest)| (&place[..place.len() - rest.len()], rest));
+    // A password may hold a `/` that should have been encoded; a path with an `@` and no user is left alone.
+    let authority = rest.split(['/', '#']).next().unwrap_or_default();
+    let user = match authority.rfind('@') {
+        Some(at) => Some(at),
+        None if authority.contains(':') => rest.rfind('@'),
+        None => None,
+    };
+    let mut shown = match user {
+        Some(at) if at > 0 => format!("{scheme}{MASK}{}", &rest[at..]),
+        _ => place.to_owned(),
+    };
+    let Some(query) = query else { return shown };
+    for (index, pair) in query.split('&').enumerate() {
+        shown.push(if index == 0 { '?' } else { '&' });
+        match pair.split_once('=') {
+            Some((name, value)) if !value.is_empty() && is_secret_parameter(&decoded_name(name)) => {
+                shown.push_str(&format!("{name}={MASK}"));
+            }
+            _ => shown.push_str(pair),
+        }
+    }
+    shown
+}
+
 /// The name of a query parameter as a server reads it.
 fn decoded_name(raw: &str) -> String {
     url::form_urlencoded::parse(raw.as_bytes()).next().map(|(name, _)| name.into_owned()).unwrap_or_default()
@@ -246,6 +283,21 @@ mod tests {
         );
         assert_eq!(redacted("http://[::1]:80/"), "http://[::1]/");
         assert_eq!(redacted("http://me@h/"), "http://***@h/");
+    }
+
+    #[test]
+    fn a_mistyped_url_is_shown_without_credentials() {
+        for (word, shown) in [
+            ("u:SECRET@host/x", "***@host/x"),
+            ("https://u:SEC/RET@h/x", "https://***@h/x"),
+            ("https://u:SE@CRET@h/x?token=t&y=1#f", "https://***@h/x?token=***&y=1#f"),
+            ("host/@user", "host/@user"),
+            ("Authorization: Bearer SECRET", "Authorization: ***"),
+            ("accounts", "accounts"),
+            ("host?api-key=SECRET", "host?api-key=***"),
+        ] {
+            assert_eq!(redact_word(word), shown);
+        }
     }
 
     #[test]

@@ -229,7 +229,11 @@ fn a_proxy_that_refuses_a_tunnel_is_unreachable() {
 #[ignore = "run by `the_proxy_variables_of_the_system_are_honoured`"]
 fn child_that_connects() {
     let url = std::env::var("SSECTL_TEST_URL").unwrap();
-    connect(&url, None, |options| options.proxy = std::env::var("SSECTL_TEST_PROXY").ok().map(Secret::new)).unwrap();
+    connect(&url, None, |options| {
+        options.proxy = std::env::var("SSECTL_TEST_PROXY").ok().map(Secret::new);
+        options.no_proxy = std::env::var("NO_PROXY").ok();
+    })
+    .unwrap();
 }
 
 #[test]
@@ -249,12 +253,13 @@ fn the_proxy_variables_of_the_system_are_honoured() {
     let (by, to) = (proxy.url(""), direct.url("/e"));
     child("http://stream.invalid/e", &[("http_proxy", &by)]);
     child("http://stream.invalid/e", &[("ALL_PROXY", &by)]);
-    assert_eq!((proxy.connections(), direct.connections()), (2, 0));
+    child("http://stream.invalid/e", &[("HTTP_PROXY", &by)]);
+    assert_eq!((proxy.connections(), direct.connections()), (3, 0));
     child(&to, &[("http_proxy", &by), ("NO_PROXY", "127.0.0.1")]);
     child(&to, &[("SSECTL_TEST_PROXY", &by), ("NO_PROXY", "127.0.0.1")]);
-    assert_eq!((proxy.connections(), direct.connections()), (2, 2));
-    child(&to, &[("SSECTL_TEST_PROXY", &by)]);
     assert_eq!((proxy.connections(), direct.connections()), (3, 2));
+    child(&to, &[("SSECTL_TEST_PROXY", &by)]);
+    assert_eq!((proxy.connections(), direct.connections()), (4, 2));
 }
 
 // TLS
@@ -308,9 +313,9 @@ fn a_stream_comes_over_tls_from_a_server_whose_ca_is_named() {
 fn a_certificate_that_nobody_vouches_for_is_refused_unless_the_user_says_otherwise() {
     let server = Server::start_tls([stream(), stream()], tls(&[], false));
     match connect(&server.url("/e?token=hunter2"), None, |_| ()) {
-        Err(ConnectError::Unreachable { causes }) => {
+        Err(ConnectError::Untrusted { causes }) => {
             let text = causes.join(": ");
-            assert!(text.contains("certificate") && !text.contains("hunter2"), "{text}");
+            assert!(text.contains("not issued by anybody who is trusted") && !text.contains("hunter2"), "{text}");
         }
         other => panic!("{other:?}"),
     }
@@ -322,7 +327,50 @@ fn a_certificate_of_another_host_is_refused() {
     let server = Server::start_tls([stream()], tls(&[], false));
     let url = server.url("/e").replace("127.0.0.1", "127.0.0.2");
     // On systems where 127.0.0.2 is not the loopback there is no connection at all: an error as well.
-    assert!(matches!(connect(&url, None, trusting), Err(ConnectError::Unreachable { .. })));
+    match connect(&url, None, trusting) {
+        Err(ConnectError::Untrusted { causes }) => assert_eq!(causes[1], "its certificate is for another host name"),
+        outcome => assert!(matches!(outcome, Err(ConnectError::Unreachable { .. })), "{outcome:?}"),
+    }
+}
+
+/// A server that shows a certificate which it signed itself.
+fn tls_of(certificate: &str, key: &str) -> Arc<rustls::ServerConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let key = PrivateKeyDer::from_pem_file(file(key)).unwrap();
+    Arc::new(builder.with_no_client_auth().with_single_cert(certificates(certificate), key).unwrap())
+}
+
+#[test]
+fn a_certificate_that_signed_itself_is_trusted_where_it_is_named_and_for_its_own_name_alone() {
+    let server = Server::start_tls([], tls_of("self.pem", "self.key")).otherwise(stream());
+    let named = |options: &mut Options| options.cacert = Some(file("self.pem"));
+    connect(&server.url("/e"), None, named).unwrap();
+    let untrusted = |outcome: Outcome| match outcome {
+        Err(ConnectError::Untrusted { causes }) => causes[1].clone(),
+        outcome => panic!("{outcome:?}"),
+    };
+    assert!(untrusted(connect(&server.url("/e"), None, trusting)).starts_with("its certificate"));
+    let by_name = server.url("/e").replace("127.0.0.1", "localhost");
+    assert_eq!(untrusted(connect(&by_name, None, named)), "its certificate is for another host name");
+}
+
+#[test]
+fn a_certificate_that_has_expired_is_refused_in_words() {
+    let server = Server::start_tls([], tls_of("expired.pem", "server.key")).otherwise(stream());
+    match connect(&server.url("/e"), None, |options| options.cacert = Some(file("expired.pem"))) {
+        Err(ConnectError::Untrusted { causes }) => assert_eq!(causes[1], "its certificate has expired"),
+        outcome => panic!("{outcome:?}"),
+    }
+}
+
+#[test]
+fn a_server_that_does_not_speak_tls_is_told_as_such() {
+    let server = Server::start([]).otherwise(Script::new().raw("HTTP/1.1 400 Bad Request\r\n\r\n").until_closed());
+    match connect(&server.url("/e").replace("http:", "https:"), None, trusting) {
+        Err(ConnectError::Unreachable { causes }) => assert!(causes[0].contains("does not speak TLS"), "{causes:?}"),
+        outcome => panic!("{outcome:?}"),
+    }
 }
 
 #[test]
@@ -364,7 +412,7 @@ fn certificates_are_read_again_at_each_attempt() {
         transport.connect(&Attempt::default()).await.unwrap();
         std::fs::copy(file("client.pem"), &ca).unwrap();
         let outcome = transport.connect(&Attempt::default()).await;
-        assert!(matches!(outcome, Err(ConnectError::Unreachable { .. })), "{outcome:?}");
+        assert!(matches!(outcome, Err(ConnectError::Untrusted { .. })), "{outcome:?}");
         std::fs::remove_file(&ca).unwrap();
         let outcome = transport.connect(&Attempt::default()).await;
         assert!(matches!(outcome, Err(ConnectError::Unusable { .. })), "{outcome:?}");
@@ -399,6 +447,7 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
 const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
@@ -455,6 +504,39 @@ fn a_stream_over_http_2_ends_breaks_and_is_closed_as_one_over_http_1() {
         let waiting = move || (0..3).for_each(|index| server.wait_for_closed(index));
         tokio::task::spawn_blocking(waiting).await.unwrap();
     });
+}
+
+#[test]
+fn a_server_that_goes_away_over_http_2_ends_the_stream_or_lets_it_end() {
+    // The last stream that it will answer, and no error (RFC 9113, section 6.8).
+    let goes_away = |conn: &mut Conn| conn.send(&frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]));
+    let ended = |conn: &mut Conn| conn.send(&frame(DATA, END_STREAM, 1, b"data: b\n\n"));
+    let server = Server::start_tls(
+        [
+            Script::new().play(answer_over_http_2).play(goes_away).play(ended).until_closed(),
+            Script::new().play(answer_over_http_2).play(goes_away).close(),
+        ],
+        tls(&["h2"], false),
+    );
+    let mut options = Options::new(Url::parse(&server.url("/e")).unwrap());
+    trusting(&mut options);
+    run(async {
+        let mut transport = HttpTransport::new(options).unwrap();
+        let mut ended = transport.connect(&Attempt::default()).await.unwrap().body;
+        assert_eq!(ended.chunk().await.unwrap().unwrap(), "data: a\n\n");
+        assert_eq!(ended.chunk().await.unwrap().unwrap(), "data: b\n\n");
+        assert_eq!(ended.chunk().await, Ok(None));
+        let mut cut = transport.connect(&Attempt::default()).await.unwrap().body;
+        assert_eq!(cut.chunk().await.unwrap().unwrap(), "data: a\n\n");
+        assert_eq!(cut.chunk().await.unwrap_err().causes[0], "the connection broke");
+    });
+}
+
+#[test]
+fn http_2_is_spoken_without_tls_where_it_is_known_beforehand() {
+    let server = Server::start([Script::new().play(answer_over_http_2).until_closed()]);
+    let connected = connect(&server.url("/e"), None, |options| options.http2_only = true).unwrap();
+    assert_eq!(connected.status_line, "HTTP/2 200 OK");
 }
 
 #[test]

@@ -96,7 +96,7 @@ pub struct OutputArgs {
 #[command(next_help_heading = "Ending")]
 pub struct BoundArgs {
     /// End after this many events were written
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse::count)]
     pub count: Option<u64>,
 
     /// End after this time

@@ -79,6 +79,12 @@ pub struct ConnectionArgs {
     #[arg(long = "http1.1", action = ArgAction::Set, num_args = 0, default_missing_value = "true")]
     pub http1_1: Option<bool>,
 
+    /// Use HTTP/2 without asking, also where there is no TLS to ask in
+    #[arg(
+        long, conflicts_with = "http1_1", action = ArgAction::Set, num_args = 0, default_missing_value = "true"
+    )]
+    pub http2_prior_knowledge: Option<bool>,
+
     /// Ask for a compressed response
     #[arg(long, action = ArgAction::Set, num_args = 0, default_missing_value = "true")]
     pub compressed: Option<bool>,
@@ -96,12 +102,12 @@ pub struct ConnectionArgs {
 
     /// Wait this long before the first reconnection [default: 1s]
     ///
-    /// The server's own `retry:` replaces it (at least 100ms, at most 1h). Each further attempt waits twice as long as
+    /// At least 100ms. The server's own `retry:` replaces it (at least 100ms, at most 1h). Each further attempt waits twice as long as
     /// the one before, up to --retry-max, and a little longer at random; never less than `Retry-After` asks for.
     #[arg(long, value_name = "DUR", value_parser = parse::duration)]
     pub retry_initial: Option<Duration>,
 
-    /// Wait at most this long between attempts [default: 30s]
+    /// Wait at most this long between attempts, and at least 100ms [default: 30s]
     #[arg(long, value_name = "DUR", value_parser = parse::duration)]
     pub retry_max: Option<Duration>,
 

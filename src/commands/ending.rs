@@ -75,7 +75,11 @@ fn end_result(end: End, circumstances: &Circumstances<'_>) -> Result<Exit, Failu
         End::Dropped => dropped_failure(circumstances),
         End::Expired(how) => expired_failure(&how, circumstances),
         End::Refused(error) => refused_failure(error, circumstances.url),
-        End::NoConnection { causes, retries } => no_connection(causes, retries, url),
+        End::NoConnection { causes, retries, answered } => {
+            let failure = no_connection(causes, retries, url);
+            // Who answers need not be looked for.
+            if answered { failure } else { failure.hint(curl_hint(url)) }
+        }
         End::Broken(causes) => {
             let failure = Failure::new(Exit::Unreachable, format!("read `{url}` to its end"));
             Failure { causes, ..failure }.hint("without `--no-reconnect` it connects again")
@@ -104,7 +108,11 @@ pub(super) fn no_connection(causes: Vec<String>, retries: u32, url: &str) -> Fai
     if retries > 0 {
         failure.causes.push(format!("given up after {retries} {}", if retries == 1 { "retry" } else { "retries" }));
     }
-    failure.hint(format!("`curl -sN {}` shows whether the server answers at all", shell_word(url)))
+    failure
+}
+
+fn curl_hint(url: &str) -> String {
+    format!("`curl -sN {}` shows whether the server answers at all", shell_word(url))
 }
 
 fn expired_failure(how: &str, circumstances: &Circumstances<'_>) -> Failure {
@@ -137,7 +145,9 @@ pub(super) fn refused_failure(error: ConnectError, url: &str) -> Failure {
         }
         ConnectError::BadRedirect(why) => failure.cause(why).hint("name the final URL"),
         ConnectError::Unusable { causes } => Failure { exit: Exit::Failure, causes, ..failure },
-        ConnectError::Unreachable { causes } => no_connection(causes, 0, url),
+        ConnectError::Unreachable { causes } => no_connection(causes, 0, url).hint(curl_hint(url)),
+        ConnectError::Untrusted { causes } => no_connection(causes, 0, url)
+            .hint("`--cacert FILE` trusts the certificates in a file, `-k` trusts whoever answers"),
         ConnectError::NoContent => failure.cause("it has no content"),
     }
 }

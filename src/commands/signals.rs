@@ -1,6 +1,6 @@
 //! SIGINT and SIGTERM end a run in order; a second SIGINT ends it at once.
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::driver::{Shutdown, ShutdownHandle};
 use crate::error::{Exit, Failure};
@@ -16,24 +16,47 @@ const SIGTERM: i32 = 15;
 /// The system gives no signal handler.
 pub(super) fn listen(shutdown: ShutdownHandle) -> Result<(), Failure> {
     let refused = |error: std::io::Error| Failure::new(Exit::Failure, "listen for signals").cause(error.to_string());
-    let mut interrupts = signal(SignalKind::interrupt()).map_err(refused)?;
-    let mut terminations = signal(SignalKind::terminate()).map_err(refused)?;
+    let ignored = ignored_signals();
+    let heard = |kind: SignalKind, number: i32| -> Result<Option<Signal>, Failure> {
+        if ignored & (1 << (number - 1)) != 0 { Ok(None) } else { signal(kind).map(Some).map_err(refused) }
+    };
+    let mut interrupts = heard(SignalKind::interrupt(), SIGINT)?;
+    let mut terminations = heard(SignalKind::terminate(), SIGTERM)?;
     tokio::task::spawn_local(async move {
         let mut interrupted = false;
         loop {
             tokio::select! {
-                _ = interrupts.recv() => {
+                () = next(&mut interrupts) => {
                     if interrupted {
                         std::process::exit(i32::from(Exit::Interrupted.code()));
                     }
                     interrupted = true;
                     shutdown.ask(Shutdown::Signal(SIGINT));
                 }
-                _ = terminations.recv() => shutdown.ask(Shutdown::Signal(SIGTERM)),
+                () = next(&mut terminations) => shutdown.ask(Shutdown::Signal(SIGTERM)),
             }
         }
     });
     Ok(())
+}
+
+/// The next signal of a kind; none ever, if the kind is ignored.
+async fn next(signal: &mut Option<Signal>) {
+    let came = match signal {
+        Some(signal) => signal.recv().await.is_some(),
+        None => false,
+    };
+    if !came {
+        std::future::pending().await
+    }
+}
+
+/// The signals that whoever started this process wants to be ignored, a bit each from 1: a shell does so with SIGINT for
+/// what it starts in the background (POSIX, 2.11), and `nohup` with SIGHUP. None, where the system does not say.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// SIGHUP opens exports anew, as log rotation wants it.

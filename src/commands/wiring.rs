@@ -94,7 +94,15 @@ pub(super) fn driver_settings(settings: &Settings, stream: &StreamSettings, boun
         limits: Limits { event_bytes_max: stream.connection.event_bytes_max, ..Limits::default() },
         read_ahead_bytes: settings.output.read_ahead_bytes,
         grouping,
+        url_position: url_position(&stream.http),
     }
+}
+
+/// The parameter of the URL that a cursor would replace, as it stands there.
+fn url_position(options: &HttpOptions) -> Option<String> {
+    let name = options.cursor_parameter()?;
+    let (_, value) = options.url.query_pairs().find(|(known, _)| known == name)?;
+    Some(format!("{name}={}", value.escape_debug()))
 }
 
 /// The transport of one stream.

@@ -4,21 +4,19 @@
 
 use std::time::Duration;
 
-/// The shortest reconnection time that a server can set, in milliseconds.
-const SERVER_RETRY_MS_MIN: u64 = 100;
+/// The shortest delay there is, whoever asks for a shorter one: a server by `retry:`, or the user.
+const DELAY_MIN: Duration = Duration::from_millis(100);
 /// The longest reconnection time that a server can set, by `retry:` or `Retry-After`.
 const SERVER_DELAY_MAX: Duration = Duration::from_secs(60 * 60);
 /// Jitter lengthens a delay by at most this share of it.
 const JITTER_SHARE_MAX: f64 = 0.2;
-/// No delay of our own is shorter: doubling zero would never leave a dead server in peace.
-const INITIAL_MIN: Duration = Duration::from_millis(1);
 
 /// What the user may set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackoffOptions {
-    /// The first delay (`--retry-initial`); a server's `retry:` replaces it.
+    /// The first delay (`--retry-initial`), 100 ms at least; a server's `retry:` replaces it.
     pub initial: Duration,
-    /// The longest delay (`--retry-max`) before jitter; only a server may ask for a longer one.
+    /// The longest delay (`--retry-max`) before jitter, 100 ms at least; only a server may ask for a longer one.
     pub max: Duration,
     /// How many attempts in a row may be retries (`--max-retries`); `None` for any number.
     pub max_retries: Option<u32>,
@@ -49,8 +47,8 @@ impl Backoff {
         if self.options.max_retries.is_some_and(|max| self.retries >= max) {
             return None;
         }
-        let base = self.server.unwrap_or(self.options.initial.max(INITIAL_MIN));
-        let longest = self.options.max.max(self.floor());
+        let base = self.server.unwrap_or(self.options.initial.max(DELAY_MIN));
+        let longest = self.options.max.max(self.floor()).max(DELAY_MIN);
         let doubled = base.saturating_mul(2_u32.saturating_pow(self.retries)).min(longest);
         self.retries = self.retries.saturating_add(1);
         let delay = doubled.max(retry_after.unwrap_or_default().min(SERVER_DELAY_MAX));
@@ -59,13 +57,19 @@ impl Backoff {
 
     /// Takes the value of a `retry:` field, in milliseconds, as the new initial delay.
     pub fn server_retry(&mut self, ms: u64) {
-        self.server = Some(Duration::from_millis(ms.max(SERVER_RETRY_MS_MIN)).min(SERVER_DELAY_MAX));
+        self.server = Some(Duration::from_millis(ms).clamp(DELAY_MIN, SERVER_DELAY_MAX));
     }
 
     /// An event came: delays and retries start over. A connection alone is no success; a server that accepts and
     /// closes at once would otherwise be asked for ever without a pause.
     pub fn received_event(&mut self) {
         self.retries = 0;
+    }
+
+    /// How many retries were made since an event came.
+    #[must_use]
+    pub fn retries(&self) -> u32 {
+        self.retries
     }
 
     /// What the server's `retry:` asks for at least, also before a reconnection of our own choice; zero if it asks nothing.
@@ -101,7 +105,7 @@ mod tests {
     #[test]
     fn delays_double_up_to_the_longest() {
         assert_eq!(delays_ms(&mut backoff(1000, 30_000, None), 7), [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
-        assert_eq!(delays_ms(&mut backoff(50, 70, None), 3), [50, 70, 70]);
+        assert_eq!(delays_ms(&mut backoff(150, 170, None), 3), [150, 170, 170]);
         assert_eq!(delays_ms(&mut backoff(60_000, 30_000, None), 2), [30_000, 30_000]);
     }
 
@@ -169,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_initial_delay_still_grows() {
-        let mut backoff = backoff(0, 30_000, None);
-        assert!(backoff.next(0.0, None).unwrap() > Duration::ZERO);
-        assert!(delays_ms(&mut backoff, 20)[19] >= 30_000);
+    fn no_delay_is_a_storm() {
+        assert_eq!(delays_ms(&mut backoff(0, 30_000, None), 3), [100, 200, 400]);
+        assert_eq!(delays_ms(&mut backoff(1, 1, None), 3), [100, 100, 100]);
+        assert_eq!(delays_ms(&mut backoff(0, 0, None), 3), [100, 100, 100]);
     }
 
     proptest! {
@@ -190,7 +194,7 @@ mod tests {
                 let delay = backoff.next(jitter, after).unwrap();
                 let asked = after.unwrap_or_default().min(HOUR).max(backoff.floor());
                 prop_assert!(delay >= asked);
-                prop_assert!(delay <= asked.max(Duration::from_millis(max)).mul_f64(1.2001));
+                prop_assert!(delay <= asked.max(Duration::from_millis(max.max(100))).mul_f64(1.2001));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What a delivered event is known by (rule 7): keyed hashes, and the sets in which they are looked up.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use highway::{HighwayHash, HighwayHasher, Key as HighwayKey};
@@ -128,11 +128,12 @@ impl Occurrences {
     }
 }
 
-/// The events that were delivered on earlier connections, as far back as keys are kept.
+/// The events that were delivered on earlier connections, as far back as keys are kept. Sorted rather than hashed: a
+/// window of millions takes the room of its keys and no more.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    before_notice: HashSet<Key, KeyHash>,
-    after_notice: HashSet<Key, KeyHash>,
+    before_notice: Box<[Key]>,
+    after_notice: Box<[Key]>,
 }
 
 /// When a known event was delivered.
@@ -150,15 +151,15 @@ impl Known {
     pub fn new(keys: &[Key], from: u64, notice: u64) -> Self {
         let split = usize::try_from(notice.saturating_sub(from)).unwrap_or(usize::MAX).min(keys.len());
         let (before, after) = keys.split_at(split);
-        Self { before_notice: before.iter().copied().collect(), after_notice: after.iter().copied().collect() }
+        Self { before_notice: sorted(before), after_notice: sorted(after) }
     }
 
     /// Whether and when the event with this key was delivered.
     #[must_use]
     pub fn when(&self, key: Key) -> Option<When> {
-        if self.before_notice.contains(&key) {
+        if self.before_notice.binary_search(&key).is_ok() {
             Some(When::BeforeNotice)
-        } else if self.after_notice.contains(&key) {
+        } else if self.after_notice.binary_search(&key).is_ok() {
             Some(When::AfterNotice)
         } else {
             None
@@ -170,6 +171,12 @@ impl Known {
     pub fn is_empty(&self) -> bool {
         self.before_notice.is_empty() && self.after_notice.is_empty()
     }
+}
+
+fn sorted(keys: &[Key]) -> Box<[Key]> {
+    let mut keys: Box<[Key]> = keys.into();
+    keys.sort_unstable();
+    keys
 }
 
 /// A hasher for keys, which are evenly spread already.

@@ -272,12 +272,24 @@ impl Consumer {
             candidates.push((self.resume_id(newest), "newest, since a gap waits for its recovery"));
         }
         if let Some(latest) = &self.head.latest {
-            candidates.push((self.resume_id(latest), "latest"));
+            candidates.push((self.resume_id(latest), self.where_latest_is_from(latest)));
             candidates.extend(self.last_sendable.clone().map(|id| (id, "the last id that a header can carry")));
             candidates.extend(latest.before.clone().map(|id| (id, "the id before latest")));
         }
         candidates.extend(self.head.lagging.clone().map(|id| (id, "lagging")));
         Choice { candidates, recovery: false, stale_check: false }
+    }
+
+    /// What `latest` is called: before the first connection it may be what the user gave.
+    fn where_latest_is_from(&self, latest: &Place) -> &'static str {
+        let is_given = |given: &Option<EventId>| given.as_ref() == Some(&latest.id) && !self.connected_before;
+        if is_given(&self.options.start) {
+            return "as `--last-event-id` says";
+        }
+        if is_given(&self.options.initial) && self.head.newest.is_none() && self.head.delivered_at.is_none() {
+            return "as `--initial` says, since nothing is stored";
+        }
+        "latest"
     }
 
     fn choose_recovery(&self) -> Choice {
@@ -330,10 +342,9 @@ impl Consumer {
         if let (Some((wanted, _)), true) = (choice.candidates.first(), self.options.header_cursor)
             && cursor.as_ref() != Some(wanted)
         {
-            self.outgoing.push(Outgoing::Note(format!(
-                "the id `{}` cannot be sent in a header; the position sent is older",
-                wanted.as_str().escape_debug()
-            )));
+            let instead = if cursor.is_some() { "the position sent is older" } else { "none is sent" };
+            let wanted = wanted.as_str().escape_debug();
+            self.outgoing.push(Outgoing::Note(format!("the id `{wanted}` cannot be sent in a header; {instead}")));
         }
         let keys_from = self.keys_keep_from();
         let wanted = cursor.is_some() && self.head.next_seq > keys_from && !self.ids_place_nothing();

@@ -60,6 +60,11 @@ pub enum ConnectError {
         /// What failed, outermost first.
         causes: Vec<String>,
     },
+    /// The server's certificate is not trusted. That does not heal by itself.
+    Untrusted {
+        /// What failed, outermost first.
+        causes: Vec<String>,
+    },
     /// The request cannot be made at all: a credential command failed, a file is missing.
     Unusable {
         /// What failed, outermost first.

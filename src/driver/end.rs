@@ -39,6 +39,8 @@ pub enum End {
         causes: Vec<String>,
         /// How many retries were made.
         retries: u32,
+        /// The server was there and answered, if not with a stream that lasts.
+        answered: bool,
     },
     /// The connection broke, and it is not made again.
     Broken(Vec<String>),
@@ -76,7 +78,7 @@ impl End {
     }
 }
 
-/// A delay for a person: `1.5s`, `20ms`.
+/// A delay for a person: `1.5s`, `20ms`, `1h0m57s`.
 pub(super) struct Seconds(pub(super) Duration);
 
 impl fmt::Display for Seconds {
@@ -84,6 +86,23 @@ impl fmt::Display for Seconds {
         if self.0 < Duration::from_secs(1) {
             return write!(f, "{}ms", self.0.as_millis());
         }
-        write!(f, "{:.1}s", self.0.as_secs_f64())
+        let seconds = self.0.as_secs();
+        match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+            (0, 0, _) => write!(f, "{:.1}s", self.0.as_secs_f64()),
+            (0, minutes, seconds) => write!(f, "{minutes}m{seconds}s"),
+            (hours, minutes, seconds) => write!(f, "{hours}h{minutes}m{seconds}s"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_is_written_for_a_person() {
+        let text = |ms| Seconds(Duration::from_millis(ms)).to_string();
+        assert_eq!([text(20), text(1500), text(59_940)], ["20ms", "1.5s", "59.9s"]);
+        assert_eq!([text(60_000), text(125_000), text(3_657_000)], ["1m0s", "2m5s", "1h0m57s"]);
     }
 }

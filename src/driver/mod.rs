@@ -61,6 +61,8 @@ pub struct Settings {
     pub read_ahead_bytes: usize,
     /// When commits are made.
     pub grouping: Grouping,
+    /// The position that stands in the URL itself (`since=5`), which is sent while there is no cursor.
+    pub url_position: Option<String>,
 }
 
 /// The edge, as it is plugged in for one stream.
@@ -117,7 +119,6 @@ pub struct Driver<P, T, J, S, F, C> {
     time_limit: Option<Instant>,
     cuts_in_row: u32,
     backoff: Backoff,
-    retries: u32,
     jitter: Box<dyn FnMut() -> f64>,
     /// Records that wait for the output.
     batch: Vec<u8>,
@@ -163,7 +164,6 @@ where
             cuts_in_row: 0,
             time_limit: settings.bounds.time.map(|time| Instant::now() + time),
             backoff: Backoff::new(settings.backoff.clone()),
-            retries: 0,
             jitter,
             batch: Vec::new(),
             next_batch: Vec::new(),
@@ -222,7 +222,7 @@ where
             Leaving::Left => {
                 self.notice(NoticeKind::Disconnected, "left, to read again from another position");
                 let delay = if fruitful { Some(self.backoff.floor()) } else { self.next_delay(None) };
-                let delay = delay.ok_or(End::NoConnection { causes: Vec::new(), retries: self.retries })?;
+                let Some(delay) = delay else { return Err(self.retries_used_up(Vec::new(), true)) };
                 return self.wait(delay).await;
             }
             Leaving::Ended(Ok(())) if !self.settings.reconnect => return Err(End::ServerEnded),
@@ -237,24 +237,24 @@ where
         if self.cuts_in_row >= CUTS_TO_TELL && self.cuts_in_row.is_power_of_two() {
             self.say_who_is_slow();
         }
-        self.lost_connection(text, delay).await
+        self.lost_connection(text, delay, true).await
     }
 
     /// Says what was lost and waits for the next attempt, if there is one.
-    async fn lost_connection(&mut self, text: String, delay: Option<Duration>) -> Result<(), End> {
-        let Some(delay) = delay else {
-            return Err(End::NoConnection { causes: vec![text], retries: self.retries });
-        };
+    async fn lost_connection(&mut self, text: String, delay: Option<Duration>, answered: bool) -> Result<(), End> {
+        let Some(delay) = delay else { return Err(self.retries_used_up(vec![text], answered)) };
         self.console.warning(&format!("{text}; connecting again in {}", Seconds(delay)));
         self.notice(NoticeKind::Reconnecting, &format!("in {}", Seconds(delay)));
         self.wait(delay).await
     }
 
+    fn retries_used_up(&self, causes: Vec<String>, answered: bool) -> End {
+        End::NoConnection { causes, retries: self.backoff.retries(), answered }
+    }
+
     fn next_delay(&mut self, retry_after: Option<Duration>) -> Option<Duration> {
         let jitter = (self.jitter)();
-        let delay = self.backoff.next(jitter, retry_after)?;
-        self.retries += 1;
-        Some(delay)
+        self.backoff.next(jitter, retry_after)
     }
 
     /// One attempt. `None`: it gave no stream, and what follows was waited for.
@@ -265,7 +265,12 @@ where
         let plan = self.policy.plan(self.clock.now());
         self.take_outgoing();
         let position = plan.cursor.as_ref().map_or_else(|| "no cursor".to_owned(), |id| format!("`{id}`"));
-        self.console.detail(1, &format!("connecting with {position}: {}", plan.why));
+        match self.settings.url_position.as_ref().filter(|_| plan.cursor.is_none()) {
+            Some(own) => {
+                self.console.detail(1, &format!("connecting with `{own}` of the URL, since no cursor is known"))
+            }
+            None => self.console.detail(1, &format!("connecting with {position}: {}", plan.why)),
+        }
         let keys = match plan.keys_from {
             Some(from) => match self.pump.journal.keys(from).await {
                 Ok(keys) => keys,
@@ -279,7 +284,6 @@ where
         let attempt = Attempt { cursor: plan.cursor };
         match self.attempt(&attempt).await? {
             Ok(connected) => {
-                self.retries = 0;
                 self.stats.connections += 1;
                 self.console.detail(1, &format!("connected: {}", connected.status_line));
                 self.notice(NoticeKind::Connected, &format!("with {position}"));
@@ -319,12 +323,13 @@ where
             ConnectError::NoContent => Err(End::NoContent),
             ConnectError::Status { code, ref detail, retry_after, retryable: true } => {
                 let text = format!("the server answered {code} {detail}");
-                self.try_again(text, retry_after).await
+                self.try_again(text, retry_after, true).await
             }
-            ConnectError::Unreachable { causes } => self.try_again(causes.join(": "), None).await,
-            // A command or file that gave credentials before fails as the network does: for a while.
-            ConnectError::Unusable { causes } if self.stats.connections > 0 => {
-                self.try_again(causes.join(": "), None).await
+            ConnectError::Unreachable { causes } => self.try_again(causes.join(": "), None, false).await,
+            // A command that gave credentials before, or a certificate that was trusted, fails as the network does: for
+            // a while.
+            ConnectError::Unusable { causes } | ConnectError::Untrusted { causes } if self.stats.connections > 0 => {
+                self.try_again(causes.join(": "), None, false).await
             }
             ConnectError::Status { code, .. } if attempt.cursor.is_some() && self.cursor_is_refused(code).await? => {
                 let how = format!("it answered {code} to a request with the cursor");
@@ -336,12 +341,12 @@ where
         }
     }
 
-    async fn try_again(&mut self, text: String, retry_after: Option<Duration>) -> Result<(), End> {
+    async fn try_again(&mut self, text: String, retry_after: Option<Duration>, answered: bool) -> Result<(), End> {
         if !self.settings.reconnect {
-            return Err(End::NoConnection { causes: vec![text], retries: 0 });
+            return Err(End::NoConnection { causes: vec![text], retries: 0, answered });
         }
         let delay = self.next_delay(retry_after);
-        self.lost_connection(text, delay).await
+        self.lost_connection(text, delay, answered).await
     }
 
     /// Rule 6: 410 says so; others may, if the same request without a cursor gets 200.

@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use reqwest::{Certificate, Client, ClientBuilder, Identity, NoProxy, Proxy, redirect};
+use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::{Client, ClientBuilder, Identity, NoProxy, Proxy, redirect};
+use url::Url;
 
 use super::errors;
 use super::options::{Options, SetupError};
+use super::trust;
 use crate::redact::Secret;
 
 /// An idle connection is probed this often by TCP, so that a peer that is gone without a word is noticed.
@@ -49,25 +52,25 @@ fn builder(options: &Options) -> Result<ClientBuilder, SetupError> {
     if options.http1_only {
         builder = builder.http1_only();
     }
+    if options.http2_only {
+        builder = builder.http2_prior_knowledge();
+    }
     if let Some(via) = &options.via {
         let proxy = Proxy::all(via.url()).map_err(|_| SetupError::Proxy("the tap has no URL".into()))?;
         builder = builder.proxy(proxy);
     } else if options.direct {
         builder = builder.no_proxy();
     } else if let Some(proxy) = &options.proxy {
-        builder = builder.proxy(proxy_of(proxy)?);
+        builder = builder.proxy(proxy_of(proxy, options.no_proxy.as_deref())?);
     }
-    if let Some(path) = &options.cacert {
-        let certificates = Certificate::from_pem_bundle(&read(path)?).map_err(|error| tls_file(path, error))?;
-        if certificates.is_empty() {
-            return Err(SetupError::TlsFile { path: path.clone(), why: "it holds no certificate".into() });
-        }
-        builder = builder.tls_certs_only(certificates);
+    if options.key.is_some() && options.cert.is_none() {
+        return Err(SetupError::KeyWithoutCert);
     }
-    match (&options.cert, &options.key) {
-        (None, None) => {}
-        (None, Some(_)) => return Err(SetupError::KeyWithoutCert),
-        (Some(cert), key) => builder = builder.identity(identity(cert, key.as_deref())?),
+    if let Some(path) = options.cacert.as_ref().filter(|_| !options.insecure) {
+        return Ok(builder.tls_backend_preconfigured(trust::config(options, path)?));
+    }
+    if let Some(cert) = &options.cert {
+        builder = builder.identity(identity(cert, options.key.as_deref())?);
     }
     Ok(builder)
 }
@@ -89,8 +92,30 @@ fn tls_file(path: &Path, error: reqwest::Error) -> SetupError {
     SetupError::TlsFile { path: path.to_owned(), why: errors::chain(error).join(": ") }
 }
 
+/// Which proxy is used for which URL, as far as messages need to know. What is used is decided by the client itself.
+pub(super) struct Proxies(Matcher);
+
+impl Proxies {
+    /// Host and port of the proxy for a URL.
+    pub(super) fn of(&self, url: &Url) -> Option<String> {
+        let used = self.0.intercept(&url.as_str().parse().ok()?)?;
+        let (uri, host) = (used.uri(), used.uri().host().unwrap_or_default());
+        Some(uri.port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+    }
+}
+
+/// The proxies of the options; `None` if there are none.
+pub(super) fn proxies(options: &Options) -> Option<Proxies> {
+    if options.direct {
+        return None;
+    }
+    let Some(proxy) = &options.proxy else { return Some(Proxies(Matcher::from_system())) };
+    let excluded = options.no_proxy.clone().unwrap_or_default();
+    Some(Proxies(Matcher::builder().all(proxy.expose().to_owned()).no(excluded).build()))
+}
+
 /// A proxy for every scheme; `NO_PROXY` holds for it too, as in curl. Without a scheme it is an HTTP proxy.
-fn proxy_of(proxy: &Secret) -> Result<Proxy, SetupError> {
+fn proxy_of(proxy: &Secret, excluded: Option<&str>) -> Result<Proxy, SetupError> {
     let text = proxy.expose();
     let url = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let known = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
@@ -103,5 +128,5 @@ fn proxy_of(proxy: &Secret) -> Result<Proxy, SetupError> {
     }
     // The error may quote the URL, and with it the password.
     let proxy = Proxy::all(url).map_err(|_| SetupError::Proxy("it is not a URL".into()))?;
-    Ok(proxy.no_proxy(NoProxy::from_env()))
+    Ok(proxy.no_proxy(excluded.and_then(NoProxy::from_string)))
 }

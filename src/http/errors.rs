@@ -1,9 +1,13 @@
 //! What went wrong on the network, in sentences for a person and without the URL.
 
 use std::error::Error;
+use std::fmt;
+use std::time::Duration;
 
 use url::Url;
 
+use super::client::Proxies;
+use super::trust;
 use crate::consumer::ports::{Broken, ConnectError};
 use crate::redact::{Secret, redact_text};
 
@@ -36,17 +40,83 @@ pub(super) fn chain(error: reqwest::Error) -> Vec<String> {
     messages
 }
 
+/// Who is asked: the server, and the proxy on the way if there is one; each as host and port.
+pub(super) struct Peer {
+    server: String,
+    proxy: Option<String>,
+}
+
+impl Peer {
+    pub(super) fn of(url: &Url, proxies: Option<&Proxies>) -> Self {
+        Self { server: host_and_port(url), proxy: proxies.and_then(|proxies| proxies.of(url)) }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.server)?;
+        match &self.proxy {
+            Some(proxy) => write!(f, " through the proxy `{proxy}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The head of a response did not come in time.
+pub(super) fn no_head(peer: &Peer, limit: Option<Duration>) -> ConnectError {
+    let seconds = limit.unwrap_or_default().as_secs_f64();
+    let first = format!("{peer} took the request and did not begin to answer within {seconds} s (`--idle-timeout`)");
+    ConnectError::Unreachable { causes: vec![first] }
+}
+
 /// An error of sending a request, or of waiting for the head of its response.
-pub(super) fn unreachable(error: reqwest::Error, url: &Url, secrets: &[Secret]) -> ConnectError {
-    let peer = peer(url);
+pub(super) fn unreachable(error: reqwest::Error, peer: &Peer, secrets: &[Secret]) -> ConnectError {
+    if let Some(why) = tls_error(&error).and_then(distrust) {
+        return ConnectError::Untrusted { causes: vec![format!("cannot trust {peer}"), why.to_owned()] };
+    }
+    let not_tls = matches!(tls_error(&error), Some(rustls::Error::InvalidMessage(_)));
     let first = match (error.is_connect(), error.is_timeout()) {
-        (true, true) => format!("`{peer}` did not take the connection in time"),
-        (true, false) => format!("cannot connect to `{peer}`"),
-        (false, true) => format!("`{peer}` did not answer in time"),
-        (false, false) => format!("`{peer}` gave no response"),
+        _ if not_tls => format!("{peer} does not speak TLS; is it `http://`?"),
+        (true, true) => format!("{peer} did not take the connection in time"),
+        (true, false) => format!("cannot connect to {peer}"),
+        (false, true) => format!("{peer} did not answer in time"),
+        (false, false) => format!("{peer} gave no response"),
     };
     let causes = std::iter::once(first).chain(chain(error)).map(|cause| redact_text(&cause, secrets)).collect();
     ConnectError::Unreachable { causes }
+}
+
+/// The error of TLS at the bottom of another, if it is one.
+fn tls_error(error: &reqwest::Error) -> Option<&rustls::Error> {
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(tls) = error.downcast_ref::<rustls::Error>() {
+            return Some(tls);
+        }
+        // An I/O error hides what it wraps from its own chain.
+        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        next = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
+    }
+    None
+}
+
+/// Why a certificate is not trusted, in words; `None` if that is not what went wrong.
+fn distrust(error: &rustls::Error) -> Option<&'static str> {
+    use rustls::CertificateError as Bad;
+    let rustls::Error::InvalidCertificate(bad) = error else { return None };
+    Some(match bad {
+        Bad::Expired | Bad::ExpiredContext { .. } => "its certificate has expired",
+        Bad::NotValidYet | Bad::NotValidYetContext { .. } => "its certificate is not valid yet; is the clock right?",
+        Bad::NotValidForName | Bad::NotValidForNameContext { .. } => "its certificate is for another host name",
+        Bad::UnknownIssuer => "its certificate was not issued by anybody who is trusted",
+        Bad::Revoked => "its certificate was revoked",
+        Bad::BadSignature => "the signature of its certificate is wrong",
+        _ if trust::is_authority(error) => "its certificate is one that signs others, not one of a server",
+        _ => "its certificate cannot be used",
+    })
 }
 
 /// An error in mid-body.
@@ -56,7 +126,7 @@ pub(super) fn broken(error: reqwest::Error) -> Broken {
 }
 
 /// Host and port.
-fn peer(url: &Url) -> String {
+fn host_and_port(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port_or_known_default().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }

@@ -14,8 +14,10 @@ mod redirect;
 mod request;
 mod response;
 pub mod tap;
+mod trust;
 
 use std::fmt;
+use std::future::Future;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
@@ -28,7 +30,8 @@ use crate::redact::{RedactedUrl, Secret};
 
 pub use name::default_stream_name;
 pub use options::{
-    BadHeader, Bearer, BodySource, CONNECT_TIMEOUT_DEFAULT, Header, HeaderSource, Options, SendCursor, SetupError,
+    BadHeader, Bearer, BodySource, CONNECT_TIMEOUT_DEFAULT, HEAD_TIMEOUT_DEFAULT, Header, HeaderSource, Options,
+    SendCursor, SetupError,
 };
 
 use body::Collector;
@@ -43,6 +46,8 @@ pub struct HttpTransport {
     options: Options,
     method: Method,
     client: Client,
+    /// Which proxy is used for what, for messages.
+    proxies: Option<client::Proxies>,
     stdin: StdinBody,
 }
 
@@ -72,7 +77,8 @@ impl HttpTransport {
             }
         }
         let client = client::build(&options)?;
-        Ok(Self { options, method, client, stdin: StdinBody::default() })
+        let proxies = client::proxies(&options);
+        Ok(Self { options, method, client, proxies, stdin: StdinBody::default() })
     }
 
     /// One attempt: the original URL first, then wherever it leads.
@@ -86,15 +92,26 @@ impl HttpTransport {
         loop {
             let request = self.build(&hop, &material, attempt.cursor.as_ref())?;
             let asked = request.url().clone();
-            let sent = self.client.execute(request).await;
-            let response = sent.map_err(|error| errors::unreachable(error, &asked, &material.secrets))?;
+            let peer = errors::Peer::of(&asked, self.proxies.as_ref());
+            let sent = self.within_head_timeout(self.client.execute(request)).await;
+            let sent = sent.ok_or_else(|| errors::no_head(&peer, self.options.head_timeout))?;
+            let response = sent.map_err(|error| errors::unreachable(error, &peer, &material.secrets))?;
             match hop.next(&asked, &response)? {
                 Some(next) => hop = next,
                 None => {
                     let withheld = !hop.is_trusted && !material.bound.is_empty();
-                    return Ok(Answer { response, secrets: material.secrets, withheld });
+                    let redirected = !hop.is_first();
+                    return Ok(Answer { response, secrets: material.secrets, redirected, withheld });
                 }
             }
+        }
+    }
+
+    /// Waits for the head of a response, but not for ever. The time to connect has a bound of its own and comes on top.
+    async fn within_head_timeout<T>(&self, head: impl Future<Output = T>) -> Option<T> {
+        match self.options.head_timeout {
+            Some(limit) => tokio::time::timeout(limit.saturating_add(self.options.connect_timeout), head).await.ok(),
+            None => Some(head.await),
         }
     }
 
@@ -143,18 +160,28 @@ struct Answer {
     response: Response,
     /// What no message may show.
     secrets: Vec<Secret>,
+    /// It is not the URL that was asked first that answered.
+    redirected: bool,
     /// A redirect led to another origin, so there were credentials that were not sent.
     withheld: bool,
 }
 
 impl Answer {
     async fn event_stream(self) -> Result<Response, ConnectError> {
-        let origin = self.response.url().origin().ascii_serialization();
+        let place = RedactedUrl(self.response.url()).to_string();
         let mut checked = response::check(self.response, &self.secrets).await;
-        if let Err(ConnectError::Status { code: 401 | 403, detail, .. }) = &mut checked
-            && self.withheld
-        {
-            detail.push_str(&format!(" (a redirect led to `{origin}`, where credentials are not sent)"));
+        if !self.redirected {
+            return checked;
+        }
+        match &mut checked {
+            Err(ConnectError::Status { code: 401 | 403, detail, .. }) if self.withheld => {
+                detail.push_str(&format!(" (a redirect led to `{place}`, where credentials are not sent)"));
+            }
+            Err(ConnectError::Status { detail, .. }) => detail.push_str(&format!(" (a redirect led to `{place}`)")),
+            Err(ConnectError::WrongType { content_type, .. }) => {
+                content_type.push_str(&format!(" from {place}, where a redirect led"));
+            }
+            _ => {}
         }
         checked
     }

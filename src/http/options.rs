@@ -11,6 +11,10 @@ use crate::redact::{RedactedUrl, Secret};
 /// How long a connection may take to stand, unless the user says otherwise.
 pub const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 
+/// How long the head of a response may take once the connection stands, unless the user says otherwise. Long, since
+/// there are servers that send the head together with the first event.
+pub const HEAD_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5 * 60);
+
 /// A header field that the user gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -154,16 +158,22 @@ pub struct Options {
     pub key: Option<PathBuf>,
     /// `-x`; without it the proxy variables of the system. May hold a password.
     pub proxy: Option<Secret>,
+    /// Hosts that `-x` is not for (`NO_PROXY`), as curl writes them.
+    pub no_proxy: Option<String>,
     /// Through no proxy at all, whatever the variables of the system say.
     pub direct: bool,
     /// Through this [`super::tap::Tap`], which has the user's proxy behind it where there is one.
     pub via: Option<super::tap::Via>,
     /// `--http1.1`.
     pub http1_only: bool,
+    /// `--http2-prior-knowledge`.
+    pub http2_only: bool,
     /// `--compressed`: ask for gzip, br, deflate and zstd; else for no compression.
     pub compressed: bool,
     /// Until the connection stands, TLS included.
     pub connect_timeout: Duration,
+    /// From the connection to the head of the response (`--idle-timeout`); `None` for any time.
+    pub head_timeout: Option<Duration>,
     /// `--send-cursor`.
     pub send_cursor: SendCursor,
     /// `--start-param`, name and value, in order: sent only while there is no cursor.
@@ -186,11 +196,14 @@ impl Options {
             cert: None,
             key: None,
             proxy: None,
+            no_proxy: None,
             direct: false,
             via: None,
             http1_only: false,
+            http2_only: false,
             compressed: false,
             connect_timeout: CONNECT_TIMEOUT_DEFAULT,
+            head_timeout: Some(HEAD_TIMEOUT_DEFAULT),
             send_cursor: SendCursor::Header,
             start_params: Vec::new(),
         }

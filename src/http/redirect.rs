@@ -36,6 +36,11 @@ impl Hop {
         Self { url, method, keeps_body: true, is_trusted: true, seen: Vec::new() }
     }
 
+    /// Whether nothing was asked before.
+    pub(super) fn is_first(&self) -> bool {
+        self.seen.is_empty()
+    }
+
     /// Where the response leads; `None` if it is no redirect. `asked` is the URL as it was requested.
     pub(super) fn next(&self, asked: &Url, response: &Response) -> Result<Option<Self>, ConnectError> {
         let status = response.status();

@@ -2,6 +2,7 @@
 //! flags over the stream's table over `[defaults]`.
 
 use super::values::Initial;
+use crate::cli::run::OutputArgs;
 use crate::cli::stream::{ConnectionArgs, CursorArgs, DropArgs};
 use crate::redact::Secret;
 
@@ -18,6 +19,8 @@ pub struct Layer {
     pub cursors: CursorArgs,
     /// Where `resume` starts when nothing is stored.
     pub initial: Option<Initial>,
+    /// What is written. It is one thing for all streams of a run.
+    pub output: OutputArgs,
 }
 
 impl Layer {
@@ -31,6 +34,7 @@ impl Layer {
             drops: drops(self.drops, base.drops),
             cursors: cursors(self.cursors, base.cursors),
             initial: self.initial.or(base.initial),
+            output: output(self.output, base.output),
         }
     }
 
@@ -41,6 +45,9 @@ impl Layer {
         if credentials.into_iter().filter(|set| *set).count() > 1 {
             return Some("`user`, `bearer-env` and `bearer-cmd` exclude each other");
         }
+        if c.http1_1 == Some(true) && c.http2_prior_knowledge == Some(true) {
+            return Some("`http1.1` and `http2-prior-knowledge` exclude each other");
+        }
         if c.reconnect == Some(true) && c.no_reconnect == Some(true) {
             return Some("`reconnect` and `no-reconnect` exclude each other");
         }
@@ -48,9 +55,21 @@ impl Layer {
     }
 }
 
+/// The header that credentials go into, in lower case.
+const AUTHORIZATION: &str = "authorization";
+
 fn connection(top: ConnectionArgs, mut base: ConnectionArgs) -> ConnectionArgs {
-    if top.user.is_some() || top.bearer_env.is_some() || top.bearer_cmd.is_some() {
+    let is_authorization = |header: &Secret| header_name(header.expose()).as_deref() == Some(AUTHORIZATION);
+    let has_credentials = top.user.is_some() || top.bearer_env.is_some() || top.bearer_cmd.is_some();
+    if has_credentials || top.header.iter().any(is_authorization) {
         (base.user, base.bearer_env, base.bearer_cmd) = (None, None, None);
+    }
+    if has_credentials {
+        // Within one layer the header goes first, as in curl; but not one of a layer below.
+        base.header.retain(|header| !is_authorization(header));
+    }
+    if top.http1_1.is_some() || top.http2_prior_knowledge.is_some() {
+        (base.http1_1, base.http2_prior_knowledge) = (None, None);
     }
     if top.reconnect.is_some() || top.no_reconnect.is_some() {
         (base.reconnect, base.no_reconnect) = (None, None);
@@ -68,6 +87,7 @@ fn connection(top: ConnectionArgs, mut base: ConnectionArgs) -> ConnectionArgs {
         key: top.key.or(base.key),
         proxy: top.proxy.or(base.proxy),
         http1_1: top.http1_1.or(base.http1_1),
+        http2_prior_knowledge: top.http2_prior_knowledge.or(base.http2_prior_knowledge),
         compressed: top.compressed.or(base.compressed),
         connect_timeout: top.connect_timeout.or(base.connect_timeout),
         idle_timeout: top.idle_timeout.or(base.idle_timeout),
@@ -101,6 +121,23 @@ fn cursors(top: CursorArgs, base: CursorArgs) -> CursorArgs {
         max_replay: top.max_replay.or(base.max_replay),
         on_drop: top.on_drop.or(base.on_drop),
         on_expired: top.on_expired.or(base.on_expired),
+    }
+}
+
+/// A switch that is on in either is on: there is no flag that turns one off.
+fn output(top: OutputArgs, base: OutputArgs) -> OutputArgs {
+    OutputArgs {
+        output: top.output.or(base.output),
+        read_ahead: top.read_ahead.or(base.read_ahead),
+        comments: top.comments || base.comments,
+        notices: top.notices || base.notices,
+        json_data: top.json_data || base.json_data,
+        event: list(top.event, base.event),
+        grep: list(top.grep, base.grep),
+        stats: top.stats || base.stats,
+        quiet: top.quiet || (base.quiet && top.verbose == 0),
+        verbose: top.verbose.max(base.verbose),
+        color: top.color.or(base.color),
     }
 }
 

@@ -4,6 +4,7 @@
 //! check that can be made before anything is opened. Only here is the environment read. Knows nothing of how a
 //! setting is carried out.
 
+mod arguments;
 pub mod config;
 pub mod environment;
 mod layer;
@@ -29,6 +30,7 @@ use crate::consumer::options::Options as Policy;
 use crate::http;
 use crate::output::export::RotationLimit;
 
+pub use self::arguments::Arguments;
 pub use self::environment::Environment;
 pub use self::resolve::{CheckpointSettings, DemoSettings, ProbeSettings};
 pub use self::serve::ServeSettings;

@@ -106,6 +106,18 @@ pub fn size(text: &str) -> Parsed<u64> {
     }
 }
 
+/// How many events end a run.
+///
+/// # Errors
+/// If it is not a whole number from 1.
+pub fn count(text: &str) -> Parsed<u64> {
+    match text.parse() {
+        Ok(0) => Err("a run ends after 1 event at the earliest".to_owned()),
+        Ok(count) => Ok(count),
+        Err(_) => Err("expected a whole number from 1".to_owned()),
+    }
+}
+
 /// A duration, else a size: what an export is rotated by.
 ///
 /// # Errors
@@ -148,6 +160,9 @@ pub fn regex(text: &str) -> Parsed<Regex> {
 /// # Errors
 /// If it is none of them; the text is not repeated, it may be a credential.
 pub fn header(text: &str) -> Parsed<HeaderSource> {
+    if text == "@-" {
+        return Err("headers are read again at each attempt, which stdin cannot be; name a file: `@FILE`".to_owned());
+    }
     if let Some(file) = text.strip_prefix('@') {
         return file_name(file).map(HeaderSource::File);
     }

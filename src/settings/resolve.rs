@@ -17,6 +17,7 @@ use crate::consumer::id::StreamName;
 use crate::consumer::options::Follow;
 use crate::error::Failure;
 use crate::http::default_stream_name;
+use crate::redact::redact_word;
 
 /// What stands in the name of an export file for the time at which it was begun.
 const TIME_PLACEHOLDER: &str = "{time}";
@@ -33,7 +34,6 @@ struct Request {
     db: Option<PathBuf>,
     no_store: bool,
     flags: Layer,
-    output: OutputArgs,
     export: Option<ExportSettings>,
     bounds: BoundArgs,
 }
@@ -53,8 +53,8 @@ impl From<TailArgs> for Request {
                 drops: args.drops,
                 cursors: args.cursors,
                 initial: None,
+                output: args.output,
             },
-            output: args.output,
             export: None,
             bounds: args.bounds,
         }
@@ -77,7 +77,8 @@ impl From<ResumeArgs> for Request {
 
 impl From<ReplayArgs> for Request {
     fn from(args: ReplayArgs) -> Self {
-        let flags = Layer { connection: args.connection, drops: args.drops, ..Layer::default() };
+        let (connection, drops, output) = (args.connection, args.drops, args.output);
+        let flags = Layer { connection, drops, output, ..Layer::default() };
         Self {
             follow: Follow::Resume,
             targets: vec![args.target],
@@ -86,7 +87,6 @@ impl From<ReplayArgs> for Request {
             db: args.db.db,
             no_store: false,
             flags,
-            output: args.output,
             export: None,
             bounds: args.bounds,
         }
@@ -131,12 +131,13 @@ impl Request {
         self.check_one_stream()?;
         let config = Config::load(self.config.as_deref(), env)?;
         let store = self.store(&config, env)?;
-        let streams: Vec<_> =
-            self.targets.iter().map(|target| self.stream(target, &config, env)).collect::<Result<_, _>>()?;
+        let each = self.targets.iter().map(|target| self.stream(target, &config, env));
+        let (streams, outputs): (Vec<_>, Vec<_>) = each.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         check_streams(&streams)?;
-        let color = color(self.output.color, env);
-        let verbosity = verbosity(&self.output);
-        let output = output(self.output, self.export, env)?;
+        let written = one_output(outputs)?;
+        let color = color(written.color, env);
+        let verbosity = verbosity(&written);
+        let output = output(written, self.export, env)?;
         check_export(&output, streams.len())?;
         let bounds = bounds(self.bounds);
         let stderr_is_terminal = env.stderr_is_terminal;
@@ -170,7 +171,12 @@ impl Request {
         Ok(StoreSettings { db: Some(db_path(self.db.as_deref(), config, env)?) })
     }
 
-    fn stream(&self, target: &str, config: &Config, env: &Environment) -> Result<StreamSettings, Failure> {
+    fn stream(
+        &self,
+        target: &str,
+        config: &Config,
+        env: &Environment,
+    ) -> Result<(StreamSettings, OutputArgs), Failure> {
         let defaults = config.defaults(env)?;
         let (name, layer) = if is_url(target) {
             (None, self.flags.clone().over(defaults))
@@ -191,9 +197,21 @@ impl Request {
             (None, Some(given)) => StreamName::new(given).map_err(|why| stream::bad_flag("stream", why.to_string()))?,
             (None, None) => default_name(&http.url, http.cursor_parameter())?,
         };
+        let output = layer.output.clone();
         let policy = stream::policy(self.follow, layer, connection.reconnect);
-        Ok(StreamSettings { name, from_config, http, connection, policy })
+        Ok((StreamSettings { name, from_config, http, connection, policy }, output))
     }
+}
+
+/// What is written is one thing for all streams of a run, so their tables may not differ in it.
+fn one_output(mut outputs: Vec<OutputArgs>) -> Result<OutputArgs, Failure> {
+    let words: Vec<String> = outputs.iter().map(|output| format!("{output:?}")).collect();
+    if words.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(Failure::usage("write several streams in different ways")
+            .cause("their tables in the config file differ in what is written, such as `output`, `event` or `grep`")
+            .hint("run one process for each"));
+    }
+    Ok(outputs.pop().unwrap_or_default())
 }
 
 /// A STREAM with `://` in it is a URL, any other is a name.
@@ -359,7 +377,7 @@ impl CheckpointSettings {
             return default_name(&stream::url(target)?, parameter);
         }
         StreamName::new(target).map_err(|why| {
-            Failure::usage(format!("use `{}` as the name of a stream", target.escape_debug()))
+            Failure::usage(format!("use `{}` as the name of a stream", redact_word(target).escape_debug()))
                 .cause(why.to_string())
                 .hint("name it as `ssectl checkpoint list` does")
         })
@@ -428,11 +446,10 @@ impl ProbeSettings {
             db: None,
             no_store: true,
             flags: Layer { connection: args.connection, ..Layer::default() },
-            output: OutputArgs::default(),
             export: None,
             bounds: BoundArgs::default(),
         };
-        let stream = request.stream(&args.target, &config, env)?;
+        let (stream, _) = request.stream(&args.target, &config, env)?;
         let limit_rate = args.limit_rate;
         if limit_rate == Some(0) {
             return Err(stream::bad_flag("limit-rate", "a reader that takes nothing".into())

@@ -1,10 +1,12 @@
 //! The settings of one stream, from its layers.
 
+use std::path::Path;
+
 use url::Url;
 
 use super::environment::Environment;
 use super::layer::Layer;
-use super::values::{Credentials, IdleTimeout, Initial, SendCursor};
+use super::values::{BodySource, Credentials, HeaderSource, IdleTimeout, Initial, SendCursor};
 use super::{ConnectionSettings, Policy, defaults, parse};
 use crate::cli::stream::ConnectionArgs;
 use crate::consumer::backoff::BackoffOptions;
@@ -39,8 +41,17 @@ pub fn url(text: &str) -> Result<Url, Failure> {
 /// If a value cannot be used, or two contradict each other.
 pub fn http(url: Url, args: &ConnectionArgs, env: &Environment) -> Result<http::Options, Failure> {
     let headers = args.header.iter().map(|text| parse::header(text.expose()));
-    let headers = headers.collect::<Result<_, _>>().map_err(|why| bad_flag("header", why))?;
+    let headers: Vec<_> = headers.collect::<Result<_, _>>().map_err(|why| bad_flag("header", why))?;
+    for header in &headers {
+        if let HeaderSource::File(path) = header {
+            must_exist("header", path)?;
+        }
+    }
     let body = args.data.as_ref().map(|text| parse::body(text.expose())).transpose();
+    let body = body.map_err(|why| bad_flag("data", why))?;
+    if let Some(BodySource::File(path)) = &body {
+        must_exist("data", path)?;
+    }
     let start_params = args.start_param.iter().map(|text| parse::name_value(text.expose()));
     let (user, bearer) = match credentials(args, env)? {
         Some(Credentials::Basic { user, password }) => {
@@ -56,7 +67,7 @@ pub fn http(url: Url, args: &ConnectionArgs, env: &Environment) -> Result<http::
     Ok(http::Options {
         method: args.request.clone(),
         headers,
-        body: body.map_err(|why| bad_flag("data", why))?,
+        body,
         user,
         bearer,
         insecure: args.insecure.unwrap_or(false),
@@ -65,12 +76,29 @@ pub fn http(url: Url, args: &ConnectionArgs, env: &Environment) -> Result<http::
         key: args.key.clone(),
         proxy: args.proxy.as_ref().map(proxy).transpose()?,
         http1_only: args.http1_1.unwrap_or(false),
+        http2_only: args.http2_prior_knowledge.unwrap_or(false),
         compressed: args.compressed.unwrap_or(false),
+        no_proxy: env.filled("NO_PROXY").or_else(|| env.filled("no_proxy")).map(str::to_owned),
+        head_timeout: match args.idle_timeout {
+            None | Some(IdleTimeout::Auto) => Some(http::HEAD_TIMEOUT_DEFAULT),
+            Some(IdleTimeout::Fixed(limit)) => Some(limit),
+            Some(IdleTimeout::Off) => None,
+        },
         connect_timeout: args.connect_timeout.unwrap_or(defaults::CONNECT_TIMEOUT),
         send_cursor: args.send_cursor.clone().unwrap_or_default(),
         start_params: start_params.collect::<Result<_, _>>().map_err(|why| bad_flag("start-param", why))?,
         ..http::Options::new(url)
     })
+}
+
+/// A file that is not there is a mistyped name. What else keeps it from being read may pass.
+fn must_exist(flag: &str, path: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(bad_flag(flag, format!("there is no file `{}`", path.display())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How connections follow each other.
@@ -151,9 +179,15 @@ fn credentials(args: &ConnectionArgs, env: &Environment) -> Result<Option<Creden
     let Some(name) = &args.bearer_env else { return Ok(None) };
     match env.filled(name) {
         Some(token) => Ok(Some(Credentials::Bearer(Secret::new(token)))),
-        None => Err(bad_flag("bearer-env", format!("the environment variable `{}` is not set", name.escape_debug()))
+        None => Err(bad_flag("bearer-env", format!("the environment variable {}is not set", variable(name)))
             .hint("name the variable, not the token; and `export` it")),
     }
+}
+
+/// The name of a variable, in quotes; what does not look like one may be the token itself.
+fn variable(name: &str) -> String {
+    let plain = name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    if plain { format!("`{name}` ") } else { String::new() }
 }
 
 /// A proxy without a scheme is one of HTTP, as in curl.

@@ -292,10 +292,36 @@ no-reconnect = true
     }
 
     #[test]
+    fn credentials_of_a_layer_take_the_place_of_those_below_in_whatever_form() {
+        let config = "[streams.a]\nurl = \"http://h/\"\nheaders = { Authorization = \"Basic old\" }\n\
+                      [streams.b]\nurl = \"http://h/\"\nuser = \"me:old\"\n";
+        let settings = ConfigFile::new(config).resolve(&["tail", "a", "-u", "me:new"]).unwrap();
+        assert!(headers(&settings).is_empty());
+        assert!(settings.streams[0].http.user.is_some());
+        let settings = ConfigFile::new(config).resolve(&["tail", "b", "-H", "Authorization: Basic new"]).unwrap();
+        assert_eq!(headers(&settings), ["Authorization=Basic new"]);
+        assert!(settings.streams[0].http.user.is_none());
+    }
+
+    #[test]
+    fn what_is_written_may_stand_in_the_config_file_and_is_one_thing_for_all() {
+        let config = "[defaults]\noutput = \"data\"\nevent = [\"trade\"]\nread-ahead = \"1MiB\"\n\
+                      [streams.a]\nurl = \"http://h/a\"\ncomments = true\n[streams.b]\nurl = \"http://h/b\"\n";
+        let output = ConfigFile::new(config).resolve(&["tail", "a"]).unwrap().output;
+        assert_eq!((output.format, output.events.as_slice()), (OutputFormat::Data, &["trade".to_owned()][..]));
+        assert!(output.comments && output.read_ahead_bytes == 1 << 20);
+        let output = ConfigFile::new(config).resolve(&["tail", "b", "-o", "raw", "-e", "quote"]).unwrap().output;
+        assert_eq!((output.format, output.events.as_slice()), (OutputFormat::Raw, &["quote".to_owned()][..]));
+        let refused = ConfigFile::new(config).resolve(&["tail", "a", "b"]).unwrap_err();
+        assert!(refused.to_string().contains("differ in what is written"), "{refused}");
+        assert!(ConfigFile::new(config).resolve(&["tail", "a", "b", "--comments"]).is_ok());
+    }
+
+    #[test]
     fn a_header_may_be_taken_away_or_emptied() {
-        let args = ["tail", "accounts", "-H", "b:", "-H", "C;", "-H", "@more"];
+        let args = ["tail", "accounts", "-H", "b:", "-H", "C;", "-H", "@/dev/null"];
         let settings = ConfigFile::new(CONFIG).resolve(&args).unwrap();
-        assert_eq!(headers(&settings), ["a=stream", "b=nothing", "C=", "more"]);
+        assert_eq!(headers(&settings), ["a=stream", "b=nothing", "C=", "/dev/null"]);
     }
 
     #[test]

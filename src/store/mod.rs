@@ -187,6 +187,14 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Whether nothing is known of the stream but that it never connected: no position, no gap, no export.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        let never_connected = matches!(self.last_end.as_deref(), Some("no connection" | "refused by the server"));
+        let has_position = self.latest.is_some() || self.lagging.is_some();
+        never_connected && !has_position && self.gaps.is_empty() && self.owner.is_none() && self.exports.is_empty()
+    }
+
     /// The replay window of the last run, or the ordinary one where no run was yet.
     #[must_use]
     pub fn window_in_force(&self) -> Duration {

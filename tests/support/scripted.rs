@@ -154,6 +154,14 @@ impl Script {
         self
     }
 
+    /// Answers a request that was read already with the head of an event stream in chunked coding.
+    pub fn sse_answer(mut self) -> Self {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+        self = self.raw(head);
+        self.chunked = true;
+        self
+    }
+
     /// Reads a request, and answers with the head of an event stream whose body ends with the connection.
     pub fn sse_until_close(self) -> Self {
         self.request().raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
@@ -386,6 +394,21 @@ impl Conn {
     /// Tells the test that the client has closed this connection.
     pub fn note_closed(&self) {
         self.shared.change(|state| state.closed_by_peer.push(self.index));
+    }
+
+    /// Passes bytes on both ways, as a proxy does, until either end closes.
+    pub fn pass_on(&mut self, other: TcpStream) -> io::Result<()> {
+        let mut up = (self.tcp.try_clone()?, other.try_clone()?);
+        let mut down = (other, self.tcp.try_clone()?);
+        up.1.write_all(&std::mem::take(&mut self.unread))?;
+        let upwards = std::thread::spawn(move || {
+            // Whoever closes first ends both.
+            let _ = io::copy(&mut up.0, &mut up.1);
+            let _ = up.1.shutdown(Shutdown::Both);
+        });
+        let _ = io::copy(&mut down.0, &mut down.1);
+        let _ = down.1.shutdown(Shutdown::Both);
+        upwards.join().map_err(|_| io::Error::other("the other way panicked"))
     }
 
     /// Reads one request and captures it.

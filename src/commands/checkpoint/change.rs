@@ -1,6 +1,9 @@
 //! `checkpoint set` and `reset`.
 
+use std::cmp::Ordering;
+
 use super::Context;
+use crate::consumer::compare::compare;
 use crate::consumer::id::{EventId, StreamName};
 use crate::error::{Exit, Failure};
 use crate::store::{Edit, NewCursors, StoreError};
@@ -16,6 +19,14 @@ pub struct Cursors {
 /// Sets a stream's cursors, and makes the stream where there is none.
 pub fn set(context: &mut Context<'_>, target: &str, cursors: Cursors, force: bool) -> Result<Exit, Failure> {
     let name = context.settings.stream_name(target)?;
+    if let Some(lagging) = &cursors.lagging
+        && compare(lagging.as_str(), cursors.latest.as_str()) == Some(Ordering::Greater)
+    {
+        let (latest, lagging) = (cursors.latest.as_str().escape_debug(), lagging.as_str().escape_debug());
+        return Err(Failure::usage(format!("set the cursors of `{name}`"))
+            .cause(format!("`lagging` is the older position, and `{lagging}` comes after `{latest}`"))
+            .hint(format!("`--latest {lagging} --lagging {latest}` has them the other way round")));
+    }
     let note = format!("the next `resume` of `{name}` goes on after `{}`", cursors.latest.as_str().escape_debug());
     let edit = Edit::Set(NewCursors { latest: cursors.latest, lagging: cursors.lagging, window: None, url: None });
     let mut store = context.opened()?;

@@ -131,7 +131,9 @@ impl Context<'_> {
 }
 
 fn list(context: &mut Context<'_>, format: ListFormat) -> Result<Exit, Failure> {
-    let summaries = context.summaries()?;
+    let mut summaries = context.summaries()?;
+    // An attempt that never came to anything leaves its name behind, and nothing that could be shown.
+    summaries.retain(|summary| !summary.is_blank());
     match format {
         ListFormat::Json => context.print(&json::list(&summaries)),
         ListFormat::Pretty if summaries.is_empty() => {

@@ -237,6 +237,14 @@ fn a_table_is_aligned_and_harmless() {
 }
 
 #[test]
+fn an_attempt_that_never_connected_is_not_listed() {
+    let never = Summary { last_end: Some("no connection".into()), ..summary("never", None) };
+    let once = Summary { last_end: Some("no connection".into()), ..summary("once", Some("5")) };
+    let table = Desk::new(vec![Summary { lagging: None, ..never }, once]).run(&["list"]).out;
+    assert!(table.contains("once") && !table.contains("never"), "{table}");
+}
+
+#[test]
 fn lost_events_come_first_and_are_named_so() {
     let mut full = summary("accounts", Some("53990"));
     full.gaps = vec![gap(1, GapState::Recovered), gap(2, GapState::Unrecoverable), gap(3, GapState::Open)];

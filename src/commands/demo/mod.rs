@@ -177,6 +177,7 @@ fn driver_settings() -> driver::Settings {
         limits: Limits::default(),
         read_ahead_bytes: defaults::READ_AHEAD_BYTES,
         grouping: Grouping::default(),
+        url_position: None,
     }
 }
 

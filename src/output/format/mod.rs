@@ -149,6 +149,8 @@ pub struct Formatter {
     options: FormatOptions,
     json: json::Heads,
     time: TimeText,
+    /// The id that is in force for a reader of the `raw` output.
+    raw_id: String,
 }
 
 impl Formatter {
@@ -156,7 +158,7 @@ impl Formatter {
     #[must_use]
     pub fn new(options: FormatOptions) -> Self {
         let json = json::Heads::new(options.stream.as_str(), options.terminal);
-        Self { options, json, time: TimeText::new() }
+        Self { options, json, time: TimeText::new(), raw_id: String::new() }
     }
 
     /// Whether the filters let an event through: a type of `-e`, and data that some `--grep` matches.
@@ -190,7 +192,7 @@ impl Format for Formatter {
                 plain.push(batch, event.data);
                 batch.push(b'\n');
             }
-            FormatKind::Raw => raw::event(batch, event, plain),
+            FormatKind::Raw => raw::event(batch, event, &mut self.raw_id, plain),
             FormatKind::Template(template) => {
                 let (stream, time) = (self.options.stream.as_str(), &mut self.time);
                 template.event(batch, event, template::Context { time, stream, plain });

@@ -5,11 +5,19 @@ use memchr::{memchr2, memchr3};
 use super::{Plain, push_number};
 use crate::consumer::delivery::{EventRecord, Notice};
 
-/// Appends an event: its own id line if it had one, its type unless that is the default, its data, a blank line.
-pub(super) fn event(batch: &mut Vec<u8>, event: &EventRecord<'_>, plain: Plain) {
+/// Appends an event: an id line, its type unless that is the default, its data, a blank line.
+///
+/// It has an id line if it had one of its own, and if the id in force is another than `in_force`, the one that this
+/// output gave last: ids also come in blocks without data and with events that a filter holds back.
+pub(super) fn event(batch: &mut Vec<u8>, event: &EventRecord<'_>, in_force: &mut String, plain: Plain) {
+    let id = event.own_id.or_else(|| Some(event.id.unwrap_or_default()).filter(|id| id != in_force));
     // An id taken out of the data (`--id-from`) may hold what no field can; one with NUL is ignored by readers.
-    if let Some(id) = event.own_id.filter(|id| memchr3(b'\n', b'\r', 0, id.as_bytes()).is_none()) {
+    if let Some(id) = id.filter(|id| memchr3(b'\n', b'\r', 0, id.as_bytes()).is_none()) {
         field(batch, b"id:", id, plain);
+        if id != in_force {
+            in_force.clear();
+            in_force.push_str(id);
+        }
     }
     if event.event != "message" {
         field(batch, b"event:", event.event, plain);

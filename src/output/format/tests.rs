@@ -120,9 +120,26 @@ fn raw_is_sse_again() {
         got,
         "id: 53990\nevent: trade\ndata: one\n\n\
          event: trade\ndata: a\ndata:\ndata: b\n\n\
-         data:\n\n\
+         id:\ndata:\n\n\
          id:\ndata:  x\n\n"
     );
+}
+
+#[test]
+fn raw_gives_the_id_in_force_though_it_came_with_what_is_not_written() {
+    let mut only_trades = options("raw");
+    only_trades.types = vec!["trade".into()];
+    let held_back = EventRecord { own_id: Some("2"), id: Some("2"), ..bare("x") };
+    let inherits = EventRecord { own_id: None, id: Some("2"), ..trade("a") };
+    let after_an_id_only_block = EventRecord { own_id: None, id: Some("3"), ..trade("b") };
+    let again = EventRecord { own_id: None, id: Some("3"), ..trade("c") };
+    let mut formatter = Formatter::new(only_trades);
+    let mut got = Vec::new();
+    let events = [held_back, inherits, after_an_id_only_block, again];
+    let are_written = events.map(|event| formatter.event(&mut got, &event));
+    assert_eq!(are_written, [false, true, true, true]);
+    let expected = "id: 2\nevent: trade\ndata: a\n\nid: 3\nevent: trade\ndata: b\n\nevent: trade\ndata: c\n\n";
+    assert_eq!(String::from_utf8(got).unwrap(), expected);
 }
 
 #[test]

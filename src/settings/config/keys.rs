@@ -21,6 +21,7 @@ pub const STREAM_KEYS: &[&str] = &[
     "key",
     "proxy",
     "http1.1",
+    "http2-prior-knowledge",
     "compressed",
     "connect-timeout",
     "idle-timeout",
@@ -44,6 +45,16 @@ pub const STREAM_KEYS: &[&str] = &[
     "on-drop",
     "on-expired",
     "initial",
+    "output",
+    "read-ahead",
+    "comments",
+    "notices",
+    "json-data",
+    "event",
+    "grep",
+    "stats",
+    "quiet",
+    "color",
 ];
 
 /// Keys of a stream's table alone.
@@ -59,7 +70,7 @@ pub fn set(layer: &mut Layer, key: &str, value: &Value, env: &Environment) -> Re
         return Ok(());
     }
     let handled = set_request(layer, key, value, env)? || set_retry(layer, key, value, env)?;
-    if handled || set_cursor(layer, key, value, env)? {
+    if handled || set_cursor(layer, key, value, env)? || set_output(layer, key, value, env)? {
         return Ok(());
     }
     Err("is not known".to_owned())
@@ -85,6 +96,7 @@ fn set_request(layer: &mut Layer, key: &str, value: &Value, env: &Environment) -
         "key" => c.key = Some(value.text(env)?.into()),
         "proxy" => c.proxy = Some(Secret::new(value.text(env)?)),
         "http1.1" => c.http1_1 = Some(value.boolean()?),
+        "http2-prior-knowledge" => c.http2_prior_knowledge = Some(value.boolean()?),
         "compressed" => c.compressed = Some(value.boolean()?),
         "send-cursor" => c.send_cursor = Some(parse::send_cursor(&value.text(env)?)?),
         "start-param" => c.start_param = secrets(value, env)?,
@@ -126,6 +138,24 @@ fn set_cursor(layer: &mut Layer, key: &str, value: &Value, env: &Environment) ->
         "on-drop" => cursors.on_drop = Some(parse::on_drop(&value.text(env)?)?),
         "on-expired" => cursors.on_expired = Some(parse::on_expired(&value.text(env)?)?),
         "initial" => layer.initial = Some(parse::initial(&value.text(env)?)?),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn set_output(layer: &mut Layer, key: &str, value: &Value, env: &Environment) -> Result<bool, String> {
+    let o = &mut layer.output;
+    match key {
+        "output" => o.output = Some(parse::output_format(&value.text(env)?)?),
+        "read-ahead" => o.read_ahead = Some(parse::size(&value.text(env)?)?),
+        "comments" => o.comments = value.boolean()?,
+        "notices" => o.notices = value.boolean()?,
+        "json-data" => o.json_data = value.boolean()?,
+        "event" => o.event = value.texts(env)?,
+        "grep" => o.grep = value.texts(env)?.iter().map(|text| parse::regex(text)).collect::<Result<_, _>>()?,
+        "stats" => o.stats = value.boolean()?,
+        "quiet" => o.quiet = value.boolean()?,
+        "color" => o.color = Some(parse::color(&value.text(env)?)?),
         _ => return Ok(false),
     }
     Ok(true)

@@ -15,6 +15,7 @@ use super::layer::Layer;
 use super::near::{all_near, nearest};
 use crate::consumer::id::StreamName;
 use crate::error::Failure;
+use crate::redact::redact_word;
 
 /// A config file whose keys are all known.
 #[derive(Debug, Default)]
@@ -121,7 +122,9 @@ impl Config {
     }
 
     fn unknown_stream(&self, name: &str) -> Failure {
-        let failure = Failure::usage(format!("find a stream named `{}`", name.escape_debug()));
+        // A URL without its scheme lands here, and with it what it holds.
+        let shown = redact_word(name);
+        let failure = Failure::usage(format!("find a stream named `{}`", shown.escape_debug()));
         let failure = match &self.path {
             Some(path) if path.exists() => failure.cause(format!("`{}` has no such stream", path.display())),
             Some(path) => failure.cause(format!("there is no config file `{}`", path.display())),
@@ -133,9 +136,9 @@ impl Config {
             return failure.hint(format!("did you mean {}?", near.join(" or ")));
         }
         if name.contains(['.', ':', '/']) {
-            return failure.hint(format!("a URL starts with its scheme: `https://{}`", name.escape_debug()));
+            return failure.hint(format!("a URL starts with its scheme: `https://{}`", shown.escape_debug()));
         }
-        failure.hint(format!("add a table `[streams.{}]` with a `url`, or give the URL itself", name.escape_debug()))
+        failure.hint(format!("add a table `[streams.{}]` with a `url`, or give the URL itself", shown.escape_debug()))
     }
 }
 
@@ -170,7 +173,7 @@ fn unknown(line: usize, key: &str, keys: &[&str]) -> String {
     let quoted = |near: &str| if near.contains('.') { format!("\"{near}\"") } else { near.to_owned() };
     match nearest(&key.to_string(), keys.iter().copied()) {
         Some(near) => format!("line {line}: unknown key `{key}`; did you mean `{}`?", quoted(near)),
-        None => format!("line {line}: unknown key `{key}`; keys are {}", keys.join(", ")),
+        None => format!("line {line}: unknown key `{key}`; keys are the long names of the options that a stream has"),
     }
 }
 
