@@ -4,10 +4,13 @@
 //! say, how it looks [`crate::output::probe`]'s.
 
 mod reader;
+mod slow;
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use self::reader::{Connection, Plan, Reader};
+use self::slow::{Orders, Slow};
 use super::ending::{no_connection, refused_failure};
 use super::{signals, wiring};
 use crate::consumer::ports::{ConnectError, Sink, SinkError};
@@ -17,7 +20,8 @@ use crate::output::probe as shown;
 use crate::output::stdout::StdoutSink;
 use crate::output::time::rfc3339_micros;
 use crate::probe::connection::Facts;
-use crate::probe::{Findings, Report, connection, events};
+use crate::probe::pressure::{self, PressureReport};
+use crate::probe::{Code, Findings, Report, connection, events};
 use crate::redact::RedactedUrl;
 use crate::settings::ProbeSettings;
 use crate::settings::values::ListFormat;
@@ -45,13 +49,13 @@ async fn probe(settings: &ProbeSettings) -> Result<Exit, Failure> {
     let url = RedactedUrl(&plan.http.url).to_string();
     let mut connection = connected.map_err(|error| refused(error, &url))?;
     let facts = facts(&connection, &plan, &url);
-    let watch = tokio::time::timeout(settings.watch, connection.read());
+    let slow = slow_reader(settings, &plan, &control).await?;
     let signal = tokio::select! {
         number = shutdown.signalled() => Some(number),
         () = stdout.closed() => return Ok(Exit::Success),
-        _ = Box::pin(watch) => None,
+        () = Box::pin(watch(settings, &mut connection, &slow)) => None,
     };
-    let report = report(settings, &facts, &control, signal.is_some(), clock);
+    let report = report(settings, &facts, &control, &slow, signal.is_some());
     show(settings, &report, &stdout).await?;
     Ok(signal.map_or(Exit::Success, exit_of))
 }
@@ -66,7 +70,6 @@ fn refused(error: ConnectError, url: &str) -> Failure {
         ConnectError::Status { code, detail, retryable: true, .. } => {
             no_connection(vec![format!("the server answered {code} {detail}")], 0, url)
         }
-        ConnectError::Unreachable { causes } => no_connection(causes, 0, url),
         other => refused_failure(other, url),
     }
 }
@@ -95,13 +98,70 @@ fn facts(connection: &Connection, plan: &Plan, url: &str) -> Facts {
     }
 }
 
-fn report(settings: &ProbeSettings, facts: &Facts, control: &Reader, interrupted: bool, clock: Clock) -> Report {
-    let now = clock.now();
+/// The slow reader, not yet connected; or why there is none.
+type SlowReader = Result<(Slow, RefCell<Option<Reader>>), &'static str>;
+
+async fn slow_reader(settings: &ProbeSettings, plan: &Plan, control: &Reader) -> Result<SlowReader, Failure> {
+    if plan.http.effective_method() != "GET" {
+        return Ok(Err("the method is not GET, so nothing is sent twice"));
+    }
+    let reader = Reader::new(plan, Some(slow::RECEIVE_BUFFER_BYTES)).await?;
+    let Some(tap) = reader.tap() else {
+        return Ok(Err("a proxy that is spoken to over TLS leaves no place for a slow reader"));
+    };
+    let orders = Orders { watch: settings.watch, limit_rate: settings.limit_rate, slow_for: settings.slow_for };
+    let notices = settings.stream.policy.notices.clone();
+    let slow = Slow::new(orders, plan.clock, control.recorder(), (reader.recorder(), tap), notices);
+    Ok(Ok((slow, RefCell::new(Some(reader)))))
+}
+
+/// Reads on the first connection, and slowly beside it, until the time is up or the first connection has ended.
+async fn watch(settings: &ProbeSettings, connection: &mut Connection, slow: &SlowReader) {
+    let Ok((slow, reader)) = slow else {
+        // That the time is up is what was asked for.
+        let _ = tokio::time::timeout(settings.watch, connection.read()).await;
+        return;
+    };
+    let reader = reader.borrow_mut().take();
+    let reading = async {
+        if let Some(reader) = reader {
+            slow.read(reader).await;
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = slow.conduct() => {}
+        () = Box::pin(reading) => {}
+        () = connection.read() => {}
+    }
+}
+
+/// What the slow reader showed.
+fn pressure(slow: &SlowReader, control: &Reader, findings: &mut Findings) -> Option<PressureReport> {
+    let slow = match slow {
+        Ok((slow, _)) => slow,
+        Err(why) => {
+            findings.add(Code::PressureSkipped, *why);
+            return None;
+        }
+    };
+    let recorder = slow.slow.borrow();
+    if recorder.observation().stands.is_empty() {
+        findings.add(Code::SecondRefused, "the second connection got no event stream");
+        return None;
+    }
+    let (seen, pauses) = (control.seen(), slow.pauses());
+    Some(pressure::analyse(&slow.trial(&seen, recorder.observation(), &pauses), findings))
+}
+
+fn report(settings: &ProbeSettings, facts: &Facts, control: &Reader, slow: &SlowReader, interrupted: bool) -> Report {
+    let now = control.now();
     let seen = control.seen();
     let begun = seen.stands.first().map_or(now, |stand| stand.opened).minus(facts.head.unwrap_or(Duration::ZERO));
     let mut findings = Findings::default();
     let connection = connection::analyse(facts, &seen, now, &mut findings);
     let events = events::analyse(&seen, &settings.stream.policy.notices, now, &mut findings);
+    let backpressure = pressure(slow, control, &mut findings);
     Report {
         kind: "probe",
         version: env!("CARGO_PKG_VERSION"),
@@ -112,7 +172,7 @@ fn report(settings: &ProbeSettings, facts: &Facts, control: &Reader, interrupted
         connection,
         events,
         resume: None,
-        backpressure: None,
+        backpressure,
         findings: findings.into_vec(),
     }
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use crate::commands::wiring;
 use crate::consumer::id::EventId;
 use crate::consumer::ports::{Attempt, Body, ConnectError, Transport};
+use crate::consumer::time::Timestamp;
 use crate::driver::Clock;
 use crate::error::{Exit, Failure};
-use crate::http::tap::{Leg, Pace, Tap};
+use crate::http::tap::{Leg, Tap};
 use crate::http::{Head, HttpBody, HttpTransport, Options};
 use crate::probe::{Ended, Observation, Recorder};
 
@@ -24,7 +25,7 @@ pub(super) struct Plan {
 /// A reader. What it saw can be looked at while it reads.
 pub(super) struct Reader {
     plan: Plan,
-    tap: Option<Tap>,
+    tap: Option<Rc<Tap>>,
     transport: HttpTransport,
     recorder: Rc<RefCell<Recorder>>,
 }
@@ -35,26 +36,31 @@ impl Reader {
         let tap = Tap::start(&plan.http, receive_buffer_bytes).await;
         let tap = tap.map_err(|error| Failure::new(Exit::Failure, "listen on loopback").cause(error.to_string()))?;
         let mut options = plan.http.clone();
-        options.via = tap.as_ref().map(Tap::via);
+        let tap = tap.map(Rc::new);
+        options.via = tap.as_ref().map(|tap| tap.via());
         let transport = wiring::transport(&options)?;
         let recorder = Rc::new(RefCell::new(Recorder::new(plan.event_bytes_max)));
         Ok(Self { plan: plan.clone(), tap, transport, recorder })
     }
 
-    /// Whether the pace can be set, and the times of the connection's parts are known.
-    pub(super) fn has_tap(&self) -> bool {
-        self.tap.is_some()
+    /// What sets the pace, where there is something to set it.
+    pub(super) fn tap(&self) -> Option<Rc<Tap>> {
+        self.tap.clone()
     }
 
-    pub(super) fn set_pace(&self, pace: Pace) {
-        if let Some(tap) = &self.tap {
-            tap.set_pace(pace);
-        }
+    /// What time it is for the whole probe.
+    pub(super) fn now(&self) -> Timestamp {
+        self.plan.clock.now()
+    }
+
+    /// What records; shared with the connections.
+    pub(super) fn recorder(&self) -> Rc<RefCell<Recorder>> {
+        Rc::clone(&self.recorder)
     }
 
     /// The connections that were made, where they are known.
     pub(super) fn legs(&self) -> Vec<Leg> {
-        self.tap.as_ref().map(Tap::legs).unwrap_or_default()
+        self.tap.as_ref().map(|tap| tap.legs()).unwrap_or_default()
     }
 
     /// What was seen so far.
