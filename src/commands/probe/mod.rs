@@ -56,6 +56,11 @@ async fn probe(settings: &ProbeSettings) -> Result<Exit, Failure> {
         () = Box::pin(watch(settings, &mut connection, &slow)) => None,
     };
     let report = report(settings, &facts, &control, &slow, signal.is_some());
+    if let Some(path) = &settings.report {
+        std::fs::write(path, shown::page(&report)).map_err(|error| {
+            Failure::new(Exit::Failure, format!("write `{}`", path.display())).cause(error.to_string())
+        })?;
+    }
     show(settings, &report, &stdout).await?;
     Ok(signal.map_or(Exit::Success, exit_of))
 }

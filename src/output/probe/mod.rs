@@ -1,7 +1,9 @@
 //! The report of `probe`, as it is shown: one JSON object, text for a terminal, or a page.
 
+mod page;
 mod pretty;
 
+pub use page::page;
 pub use pretty::pretty;
 
 use crate::probe::Report;
