@@ -247,13 +247,14 @@ impl Slow {
         young.take_while(|event| now.since(event.at) < YOUNG).any(|event| event.digest == last.digest)
     }
 
-    /// How many events the network took in the last pause before the server held or lost something.
+    /// How many events the network took in a pause, at most, before the server held or lost something. (It is full
+    /// already where a pause follows slow reading.)
     fn network_events(&self) -> Option<usize> {
         let pauses = self.pauses();
         let (slow, control) = (self.slow.borrow(), self.control.borrow());
         let trial = self.trial(control.observation(), slow.observation(), &pauses);
         let matching = Matching::new(trial.control, trial.slow);
-        pauses.iter().rev().find_map(|pause| network_events(&trial, &matching, *pause))
+        pauses.iter().filter_map(|pause| network_events(&trial, &matching, *pause)).max()
     }
 
     pub(super) fn trial<'a>(
