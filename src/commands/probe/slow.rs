@@ -36,6 +36,9 @@ const PAUSE_MIN: Duration = Duration::from_millis(300);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// So many pauses are long; the later ones end just after the network is full.
 const LONG_PAUSES: usize = 2;
+/// A short pause lasts until so many more events were published than the network holds, at most: few enough that some
+/// keys have not changed, so that a snapshot sends them again.
+const BEYOND_EVENTS: usize = 6;
 /// A reconnection waits at least and at most this long.
 const RETRY_MIN: Duration = Duration::from_millis(50);
 const RETRY_MAX: Duration = Duration::from_secs(1);
@@ -152,23 +155,24 @@ impl Slow {
             return;
         }
         self.limited(begun.plus(self.orders.watch * 2 / 5)).await;
+        // The network is full when the first pause begins.
         let mut length = (self.orders.watch / 10).clamp(PAUSE_MIN, PAUSE_MAX);
-        let mut long = 0;
-        let mut beyond = 0;
+        self.pause(length, None).await;
+        let mut network: Option<usize> = None;
+        let (mut long, mut short) = (0, 0);
         while !self.over.get() && self.clock.now().plus(length) < end {
-            let network = self.network_events().filter(|_| long >= LONG_PAUSES);
-            let events = network.map(|events| {
-                beyond = beyond % 6 + 1;
-                events + beyond
+            let events = network.filter(|_| long >= LONG_PAUSES).map(|events| {
+                short += 1;
+                events + (short - 1) % BEYOND_EVENTS + 1
             });
             let cuts = self.cuts();
             self.pause(length, events).await;
             if self.cuts() > cuts {
                 length = (length / 2).max(PAUSE_MIN);
-            } else if self.network_events().is_none() {
-                length = (length * 2).min(PAUSE_MAX);
-            } else {
-                long += 1;
+            } else if events.is_none() {
+                network = network.max(self.network_events());
+                long += usize::from(network.is_some());
+                length = if network.is_none() { (length * 2).min(PAUSE_MAX) } else { length };
             }
         }
         sleep(end.since(self.clock.now())).await;
@@ -247,14 +251,13 @@ impl Slow {
         young.take_while(|event| now.since(event.at) < YOUNG).any(|event| event.digest == last.digest)
     }
 
-    /// How many events the network took in a pause, at most, before the server held or lost something. (It is full
-    /// already where a pause follows slow reading.)
+    /// How many events the network took in the last pause before the server held or lost something.
     fn network_events(&self) -> Option<usize> {
         let pauses = self.pauses();
         let (slow, control) = (self.slow.borrow(), self.control.borrow());
         let trial = self.trial(control.observation(), slow.observation(), &pauses);
         let matching = Matching::new(trial.control, trial.slow);
-        pauses.iter().filter_map(|pause| network_events(&trial, &matching, *pause)).max()
+        network_events(&trial, &matching, *pauses.last()?)
     }
 
     pub(super) fn trial<'a>(
