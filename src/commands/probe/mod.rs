@@ -3,12 +3,14 @@
 //! Makes the connections, keeps time, and shows the report. What follows from what was seen is [`crate::probe`]'s to
 //! say, how it looks [`crate::output::probe`]'s.
 
+mod cursors;
 mod reader;
 mod slow;
 
 use std::cell::RefCell;
 use std::time::Duration;
 
+use self::cursors::Cursors;
 use self::reader::{Connection, Plan, Reader};
 use self::slow::{Orders, Slow};
 use super::ending::{no_connection, refused_failure};
@@ -21,6 +23,7 @@ use crate::output::stdout::StdoutSink;
 use crate::output::time::rfc3339_micros;
 use crate::probe::connection::Facts;
 use crate::probe::pressure::{self, PressureReport};
+use crate::probe::resume::{self, ResumeReport};
 use crate::probe::{Code, Findings, Report, connection, events};
 use crate::redact::RedactedUrl;
 use crate::settings::ProbeSettings;
@@ -55,10 +58,22 @@ async fn probe(settings: &ProbeSettings) -> Result<Exit, Failure> {
         () = stdout.closed() => return Ok(Exit::Success),
         () = Box::pin(watch(settings, &mut connection, &slow)) => None,
     };
-    let report = report(settings, &facts, &control, &slow, signal.is_some());
+    let mut cursors = Cursors::default();
+    let signal = match signal {
+        None if plan.http.effective_method() == "GET" => tokio::select! {
+            number = shutdown.signalled() => Some(number),
+            tried = Box::pin(try_cursors(&plan, &control, &mut connection, &mut cursors)) => {
+                tried?;
+                None
+            }
+        },
+        signal => signal,
+    };
+    let seen = Seen { facts, slow, cursors, interrupted: signal.is_some() };
+    let report = report(settings, &seen, &control);
     if let Some(path) = &settings.report {
         std::fs::write(path, shown::page(&report)).map_err(|error| {
-            Failure::new(Exit::Failure, format!("write `{}`", path.display())).cause(error.to_string())
+            Failure::new(Exit::Output, format!("write `{}`", path.display())).cause(error.to_string())
         })?;
     }
     show(settings, &report, &stdout).await?;
@@ -159,13 +174,52 @@ fn pressure(slow: &SlowReader, control: &Reader, findings: &mut Findings) -> Opt
     Some(pressure::analyse(&slow.trial(&seen, recorder.observation(), &pauses), findings))
 }
 
-fn report(settings: &ProbeSettings, facts: &Facts, control: &Reader, slow: &SlowReader, interrupted: bool) -> Report {
+/// Tries cursors while the first connection is read on, since it says what there was to come back.
+async fn try_cursors(
+    plan: &Plan,
+    control: &Reader,
+    connection: &mut Connection,
+    cursors: &mut Cursors,
+) -> Result<(), Failure> {
+    let stands = control.seen().stands.first().is_some_and(|stand| stand.ended.is_none());
+    let reading = async {
+        if stands {
+            connection.read().await;
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        tried = Box::pin(cursors::attempt(plan, control, cursors)) => tried,
+        () = reading => Ok(()),
+    }
+}
+
+/// All that was seen besides what the control saw.
+struct Seen {
+    facts: Facts,
+    slow: SlowReader,
+    cursors: Cursors,
+    interrupted: bool,
+}
+
+/// What cursors led to.
+fn resumption(cursors: &Cursors, control: &Reader, findings: &mut Findings) -> Option<ResumeReport> {
+    if cursors.known.is_empty() {
+        findings.add(Code::ResumeSkipped, "no ids came, the method is not GET, or the probe was interrupted");
+        return None;
+    }
+    Some(resume::analyse(&control.seen(), &cursors.known, cursors.unknown.as_ref(), findings))
+}
+
+fn report(settings: &ProbeSettings, all: &Seen, control: &Reader) -> Report {
+    let (facts, slow, interrupted) = (&all.facts, &all.slow, all.interrupted);
     let now = control.now();
     let seen = control.seen();
     let begun = seen.stands.first().map_or(now, |stand| stand.opened).minus(facts.head.unwrap_or(Duration::ZERO));
     let mut findings = Findings::default();
     let connection = connection::analyse(facts, &seen, now, &mut findings);
     let events = events::analyse(&seen, &settings.stream.policy.notices, now, &mut findings);
+    let resume = resumption(&all.cursors, control, &mut findings);
     let backpressure = pressure(slow, control, &mut findings);
     Report {
         kind: "probe",
@@ -176,7 +230,7 @@ fn report(settings: &ProbeSettings, facts: &Facts, control: &Reader, slow: &Slow
         interrupted,
         connection,
         events,
-        resume: None,
+        resume,
         backpressure,
         findings: findings.into_vec(),
     }

@@ -2,12 +2,19 @@
 
 use std::fmt::Write;
 
+use textplots::{Chart, Plot, Shape};
+
 use super::super::escape::one_line;
 use super::super::paint::{BOLD, BOLD_YELLOW, CYAN, DIM, Paint};
 use crate::probe::{Finding, Report, Section, Severity};
 
 /// No line is longer, in characters.
 const COLUMNS: usize = 80;
+/// So many plots are drawn, of the types that came most.
+const PLOTS_MAX: usize = 4;
+/// The size of a plot, in dots: two make a column, four a line.
+const PLOT_DOTS_WIDE: u32 = 120;
+const PLOT_DOTS_HIGH: u32 = 28;
 /// Where what belongs to a finding begins.
 const INDENT: usize = 4;
 
@@ -19,6 +26,7 @@ pub fn pretty(report: &Report, color: bool) -> String {
     for section in [Section::Connection, Section::Events, Section::Resume, Section::Backpressure] {
         page.section(report, section);
     }
+    page.plots(report);
     page.text
 }
 
@@ -70,6 +78,32 @@ impl Page {
             let from = self.text.len();
             self.wrapped(&format!("hint: {hint}"));
             self.faint_from(from);
+        }
+    }
+
+    /// How late the events of each type came, over time.
+    fn plots(&mut self, report: &Report) {
+        for of_type in report.backpressure.iter().flat_map(|report| &report.types).take(PLOTS_MAX) {
+            if of_type.ages.len() < 2 {
+                continue;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "drawn with a hundred dots")]
+            let points: Vec<(f32, f32)> =
+                of_type.ages.iter().map(|(at, age)| ((at / 1e3) as f32, (age / 1e3) as f32)).collect();
+            let most = |values: &mut dyn Iterator<Item = f32>| values.fold(0.1, f32::max);
+            let time = most(&mut points.iter().map(|(at, _)| *at));
+            let age = most(&mut points.iter().map(|(_, age)| *age));
+            self.line("");
+            self.line(&format!("Seconds late over seconds: {}", one_line(&of_type.event)));
+            let shape = Shape::Lines(&points);
+            let mut chart = Chart::new_with_y_range(PLOT_DOTS_WIDE, PLOT_DOTS_HIGH, 0.0, time, 0.0, age);
+            let chart = chart.lineplot(&shape);
+            chart.axis();
+            chart.figures();
+            let drawn = chart.to_string();
+            for line in drawn.lines() {
+                self.line(line.trim_end_matches(['\u{2800}', ' ']));
+            }
         }
     }
 
