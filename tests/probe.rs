@@ -68,7 +68,8 @@ fn feed(mut client: TcpStream, begun: Instant) {
             while number < begun.elapsed().as_millis() * 400 / 1000 {
                 number += 1;
                 let pad = "x".repeat(360);
-                let block = format!("event: price\ndata: {{\"sym\":\"K{}\",\"n\":{number},\"pad\":\"{pad}\"}}\n\n", number % 8);
+                let block =
+                    format!("event: price\ndata: {{\"sym\":\"K{}\",\"n\":{number},\"pad\":\"{pad}\"}}\n\n", number % 8);
                 if queue.send(block).is_err() {
                     return;
                 }
@@ -193,7 +194,8 @@ fn what_cannot_be_probed_says_why() {
     let refused = place.run(&["probe", "http://127.0.0.1:1/"]);
     assert_eq!(refused.code, 4, "{}", refused.stderr);
     assert!(refused.stderr.contains("Connection refused"), "{}", refused.stderr);
-    let server = Server::start([Script::new().request().send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").close()]);
+    let server =
+        Server::start([Script::new().request().send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").close()]);
     let missing = place.run(&["probe", &server.url("/nothing")]);
     assert_eq!(missing.code, 3, "{}", missing.stderr);
     assert_eq!(place.run(&["probe", "http://127.0.0.1:1/", "--limit-rate", "0"]).code, 2);

@@ -284,11 +284,11 @@ fn id_in_data(seen: &Observation) -> Option<String> {
 }
 
 fn retry(report: &mut EventsReport, seen: &Observation, findings: &mut Findings) {
-    let times = seen.said.iter().filter_map(|said| match said {
+    let mut times = seen.said.iter().filter_map(|said| match said {
         Said::Retry(millis) => Some(*millis),
         _ => None,
     });
-    report.retry_ms = times.last();
+    report.retry_ms = times.next_back();
     match report.retry_ms {
         Some(millis) => findings.add(Code::Retry, format!("{millis} ms")),
         None => findings.add(Code::NoRetry, "no `retry:` line came"),

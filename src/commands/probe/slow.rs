@@ -122,9 +122,8 @@ impl Slow {
             if is_open {
                 connection.read().await;
             }
-            let seen = reader.seen();
-            cursor = seen.last_id.clone().and_then(EventId::new).filter(EventId::fits_header);
-            drop(seen);
+            let last = reader.seen().last_id.clone();
+            cursor = last.and_then(EventId::new).filter(EventId::fits_header);
             if cursor.is_none() {
                 break;
             }
