@@ -2,6 +2,8 @@
 //!
 //! `SSECTL_PROBE_RUNS=20 cargo test --test probe policies -- --nocapture` probes each so often and prints the tally.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::io::{Read, Write};
@@ -186,6 +188,20 @@ fn a_report_for_people_fits_80_columns() {
     let widest = run.stdout.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(80), "{widest:?} in\n{}", run.stdout);
     server.kill();
+}
+
+#[test]
+fn an_interrupted_probe_reports_what_it_has() {
+    let place = Place::new();
+    let script = || Script::new().sse().send("id: 1\ndata: a\n\n").until_closed();
+    let server = Server::start([script(), script()]);
+    let run = place.start(&["probe", &server.url("/events"), "--for", "1h", "-o", "json"]);
+    server.wait_for_requests(2);
+    run.signal("INT");
+    let run = run.finish();
+    assert_eq!(run.code, 130, "{}", run.stderr);
+    let report: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
+    assert_eq!((&report["interrupted"], &report["kind"]), (&true.into(), &"probe".into()));
 }
 
 #[test]
