@@ -89,7 +89,7 @@ fn consumer() -> Consumer {
     let now = Timestamp(START);
     let mut consumer = Consumer::new(Options::new(Follow::Resume), start, now);
     consumer.plan(now);
-    consumer.connected(&[], now);
+    consumer.connected(Vec::new(), now);
     consumer
 }
 

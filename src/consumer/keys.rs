@@ -128,12 +128,50 @@ impl Occurrences {
     }
 }
 
-/// The events that were delivered on earlier connections, as far back as keys are kept. Sorted rather than hashed: a
-/// window of millions takes the room of its keys and no more.
+/// The events that were delivered on earlier connections, as far back as keys are kept: ten million of them in little
+/// more than the keys themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    before_notice: Box<[Key]>,
-    after_notice: Box<[Key]>,
+    before_notice: Sorted,
+    after_notice: Sorted,
+}
+
+/// Keys in order. They are hashes, so their first bits alone tell about where each is.
+#[derive(Clone, Debug, Default)]
+struct Sorted {
+    keys: Vec<Key>,
+    /// Where the keys begin whose first `bits` bits are the index, and where the last of them end.
+    starts: Vec<u32>,
+    bits: u32,
+}
+
+/// Keys that share their first bits, on average.
+const KEYS_A_BUCKET: usize = 8;
+
+impl Sorted {
+    fn new(mut keys: Vec<Key>) -> Self {
+        keys.sort_unstable();
+        keys.dedup();
+        let bits = (keys.len() / KEYS_A_BUCKET).checked_ilog2().unwrap_or(0);
+        let mut starts = Vec::with_capacity((1 << bits) + 1);
+        for (at, key) in (0_u32..).zip(&keys) {
+            starts.resize(starts.len().max(bucket(*key, bits) + 1), at);
+        }
+        starts.resize((1 << bits) + 1, u32::try_from(keys.len()).unwrap_or(u32::MAX));
+        Self { keys, starts, bits }
+    }
+
+    fn contains(&self, key: Key) -> bool {
+        let bucket = bucket(key, self.bits);
+        let range = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
+        let keys = range.and_then(|(&from, &to)| self.keys.get(from as usize..to as usize));
+        keys.is_some_and(|keys| keys.binary_search(&key).is_ok())
+    }
+}
+
+/// The first `bits` bits.
+fn bucket(key: Key, bits: u32) -> usize {
+    key.checked_shr(Key::BITS - bits).and_then(|first| usize::try_from(first).ok()).unwrap_or(0)
 }
 
 /// When a known event was delivered.
@@ -148,18 +186,18 @@ pub enum When {
 impl Known {
     /// The set of `keys`, the first of which has sequence number `from`; those below `notice` were delivered before it.
     #[must_use]
-    pub fn new(keys: &[Key], from: u64, notice: u64) -> Self {
+    pub fn new(mut keys: Vec<Key>, from: u64, notice: u64) -> Self {
         let split = usize::try_from(notice.saturating_sub(from)).unwrap_or(usize::MAX).min(keys.len());
-        let (before, after) = keys.split_at(split);
-        Self { before_notice: sorted(before), after_notice: sorted(after) }
+        let after = keys.split_off(split);
+        Self { before_notice: Sorted::new(keys), after_notice: Sorted::new(after) }
     }
 
     /// Whether and when the event with this key was delivered.
     #[must_use]
     pub fn when(&self, key: Key) -> Option<When> {
-        if self.before_notice.binary_search(&key).is_ok() {
+        if self.before_notice.contains(key) {
             Some(When::BeforeNotice)
-        } else if self.after_notice.binary_search(&key).is_ok() {
+        } else if self.after_notice.contains(key) {
             Some(When::AfterNotice)
         } else {
             None
@@ -169,14 +207,8 @@ impl Known {
     /// Nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.before_notice.is_empty() && self.after_notice.is_empty()
+        self.before_notice.keys.is_empty() && self.after_notice.keys.is_empty()
     }
-}
-
-fn sorted(keys: &[Key]) -> Box<[Key]> {
-    let mut keys: Box<[Key]> = keys.into();
-    keys.sort_unstable();
-    keys
 }
 
 /// A hasher for keys, which are evenly spread already.
@@ -271,10 +303,23 @@ mod tests {
 
     #[test]
     fn known_tells_before_from_after_the_notice() {
-        let known = Known::new(&[10, 11, 12], 5, 7);
+        let known = Known::new(vec![10, 11, 12], 5, 7);
         assert_eq!(known.when(10), Some(When::BeforeNotice));
         assert_eq!(known.when(11), Some(When::BeforeNotice));
         assert_eq!(known.when(12), Some(When::AfterNotice));
         assert_eq!(known.when(13), None);
+    }
+
+    #[test]
+    fn every_key_that_is_known_is_found_and_no_other() {
+        let mut keyer = Keyer::new(&[7; 32], Dedupe::Id);
+        let keys: Vec<Key> =
+            (0..5_000).map(|n| keyer.key(&identity(&n.to_string(), ""))).chain([0, Key::MAX]).collect();
+        for count in [0, 1, 2, 15, 16, 17, 1_000, keys.len()] {
+            let (known, others) = keys.split_at(keys.len() - count);
+            let set = Known::new(others.to_vec(), 0, 0);
+            assert!(others.iter().all(|&key| set.when(key) == Some(When::AfterNotice)), "{count}");
+            assert!(known.iter().all(|&key| set.when(key).is_none()), "{count}");
+        }
     }
 }

@@ -361,7 +361,7 @@ impl Consumer {
         candidates.iter().find(|(id, _)| !self.options.header_cursor || id.fits_header()).cloned()
     }
 
-    pub(super) fn begin_connection(&mut self, keys: &[Key], now: Timestamp) -> Next {
+    pub(super) fn begin_connection(&mut self, keys: Vec<Key>, now: Timestamp) -> Next {
         let planned = std::mem::take(&mut self.planned);
         self.connected_before = true;
         self.keyer.start_connection();
@@ -430,7 +430,7 @@ impl Policy for Consumer {
         self.plan_connection(now)
     }
 
-    fn connected(&mut self, keys: &[Key], now: Timestamp) -> Next {
+    fn connected(&mut self, keys: Vec<Key>, now: Timestamp) -> Next {
         self.begin_connection(keys, now)
     }
 

@@ -120,7 +120,7 @@ pub trait Policy {
     /// Where the next connection starts.
     fn plan(&mut self, now: Timestamp) -> Plan;
     /// The connection of the last plan stands. `keys` are those that the plan asked for.
-    fn connected(&mut self, keys: &[Key], now: Timestamp) -> Next;
+    fn connected(&mut self, keys: Vec<Key>, now: Timestamp) -> Next;
     /// The server refused the cursor of the last plan.
     fn cursor_refused(&mut self, how: &str, now: Timestamp) -> Next;
     /// The connection ended, whoever ended it.

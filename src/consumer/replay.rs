@@ -69,7 +69,7 @@ impl Policy for Replay {
         Plan { cursor: Some(self.position.clone()), why: "the replay window".to_owned(), keys_from: None }
     }
 
-    fn connected(&mut self, _keys: &[Key], now: Timestamp) -> Next {
+    fn connected(&mut self, _keys: Vec<Key>, now: Timestamp) -> Next {
         self.position.as_str().clone_into(&mut self.in_force);
         self.idle = Some(now.plus(IDLE_END));
         if self.position == self.end && !self.shared_ids && self.seen > 0 {

@@ -50,9 +50,8 @@ async fn read_bytes(socket: &mut TcpStream, bytes_max: usize) -> Result<Head, No
         }
         // Looked at again only when it may be whole: a head that comes byte by byte is not parsed a thousand times.
         let tail = &bytes[before.saturating_sub(3)..];
-        let may_be_whole =
-            tail.windows(2).any(|pair| pair == b"\n\n") || tail.windows(3).any(|three| three == b"\n\r\n");
-        if may_be_whole && let Some(head) = parse(&bytes)? {
+        let whole = tail.windows(2).any(|pair| pair == b"\n\n") || tail.windows(3).any(|three| three == b"\n\r\n");
+        if whole && let Some(head) = parse(&bytes)? {
             return Ok(head);
         }
         if bytes.len() > bytes_max {

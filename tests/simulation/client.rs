@@ -133,7 +133,7 @@ impl Client {
                 self.connected = true;
                 let from = plan.keys_from;
                 let keys = from.map(|from| self.store.keys(&self.stream, from).expect("in memory"));
-                let next = self.policy().connected(&keys.unwrap_or_default(), now);
+                let next = self.policy().connected(keys.unwrap_or_default(), now);
                 self.follow(&next, server);
             }
         }

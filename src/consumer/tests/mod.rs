@@ -134,7 +134,7 @@ impl History {
             .keys_from
             .map_or_else(Vec::new, |from| self.disk.keys[usize::try_from(from).expect("small")..].to_vec());
         self.connected = true;
-        let next = self.consumer.connected(&keys, self.now);
+        let next = self.consumer.connected(keys, self.now);
         assert_eq!(self.follow(&next), "", "{}", self.at());
     }
 
