@@ -231,7 +231,7 @@ fn judge(trial: &Trial<'_>, matching: &Matching, event: &Arc<str>, shown: &[Show
     let is_told = is_told(trial, matching, event);
     // State that comes again on one connection is a snapshot: nothing else sends twice.
     let is_often = |count: usize| count > 0 && count * 100 >= (count + none) * HELD_PERCENT_MIN;
-    if one > newest && is_often(one) || (newest > 0 && again > 0) {
+    if one > newest && is_often(one) || again > 0 {
         return Verdict { key: best_key(shown), ..verdict(Policy::Resnapshot) };
     }
     if is_often(newest) {
@@ -242,7 +242,8 @@ fn judge(trial: &Trial<'_>, matching: &Matching, event: &Arc<str>, shown: &[Show
             shown.iter().filter_map(|shown| if let Shown::None(count) = shown { Some(*count) } else { None }).max();
         return Verdict { buffer_events: held.filter(|held| *held > 0), ..verdict(Policy::DroppedNotice) };
     }
-    if none > 0 {
+    // What came after all was late, not dropped.
+    if none > 0 && lost_any(trial, matching, event) {
         return verdict(Policy::Dropped);
     }
     let cuts = trial.slow.stands.iter().any(|stand| stand.ended.is_some());
