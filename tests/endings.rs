@@ -200,6 +200,21 @@ fn a_bounded_run_waits_for_a_slow_reader_and_cuts_nothing_off() {
 }
 
 #[test]
+fn the_end_of_for_waits_for_a_reader_that_reads_nothing_but_not_for_ever() {
+    let place = Place::new();
+    let server = open_stream(&flood(20));
+    let (running, stdout) = place.start_unread(&resume(&server.url("/e"), &["--for", "0.2s"]));
+    assert_ended(&running.finish(), 0);
+    let mut reader = BufReader::new(stdout);
+    let mut rest = Vec::new();
+    reader.read_to_end(&mut rest).unwrap();
+    let whole = whole_records(&String::from_utf8(rest).unwrap());
+    // Nothing may be stored that the pipe did not get.
+    let latest = place.show("s")["latest"].as_str().map_or(0, |id| id.parse::<u64>().unwrap());
+    assert!(latest <= whole, "{latest} of {whole}");
+}
+
+#[test]
 fn count_counts_what_is_written() {
     let place = Place::new();
     let server = LogServer::builder()

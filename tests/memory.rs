@@ -15,6 +15,7 @@ mod support;
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use support::scripted::{Conn, Script, Server};
@@ -30,9 +31,12 @@ fn number(name: &str, otherwise: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
+/// With a database of its own, as a run has one unless it is told otherwise.
 fn start(arguments: &[&str]) -> Child {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| tempfile::tempdir().unwrap());
     let mut command = Command::new(binary());
-    command.args(arguments).args(["--no-store", "-q"]);
+    command.args(arguments).arg("-q").env("SSECTL_DB", folder.path().join("db"));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
@@ -101,7 +105,8 @@ fn figures() {
         ("an endless name of a field", flood(vec![b'a'; 1 << 20]), &[]),
         ("an endless data line, limit 1 MiB", flood_after(b"data: ", vec![b'a'; 1 << 20]), long_event),
         ("endless id lines", flood([b"id: ".as_slice(), &vec![b'1'; 1 << 16], b"\n"].concat()), &[]),
-        ("events with ids of 900 bytes", flood(ids), &[]),
+        ("events with ids of 900 bytes", flood(ids.clone()), &[]),
+        ("the same with `--no-store`", flood(ids), &["--no-store"]),
         ("tiny events", flood(b"data\n\n".repeat(10_000)), &[]),
         ("bytes that are not UTF-8", flood(vec![0xff; 1 << 20]), &[]),
         ("retry lines", flood(b"retry: 99999999999\n".repeat(10_000)), &[]),

@@ -147,6 +147,8 @@ fn refused_failure(error: ConnectError, circumstances: &Circumstances<'_>) -> Fa
         ConnectError::Unreachable { causes } => no_connection(causes, 0, url).hint(curl_hint(url)),
         ConnectError::Untrusted { causes } => no_connection(causes, 0, url)
             .hint("`--cacert FILE` trusts the certificates in a file, `-k` trusts whoever answers"),
+        ConnectError::Disagreed { causes } => no_connection(causes, 0, url)
+            .hint("`--cert FILE` and `--key FILE` show who you are; `curl -v` tells what a server wants"),
         ConnectError::NoContent => failure.cause("it has no content"),
     }
 }
@@ -156,6 +158,10 @@ fn status_hint(code: u16) -> Option<&'static str> {
         401 | 403 => Some("give credentials with `-u USER:PASSWORD`, `--bearer-env VAR` or `-H 'Authorization: ...'`"),
         404 => Some("check the path of the URL"),
         405 => Some("the server wants another method: `-X METHOD`"),
+        407 => Some("give the proxy its credentials: `-x http://USER:PASSWORD@HOST:PORT`"),
+        431 => {
+            Some("what is sent is too long for the server: look at `-H`, and at the cursor (`ssectl checkpoint list`)")
+        }
         _ => None,
     }
 }

@@ -65,6 +65,11 @@ pub enum ConnectError {
         /// What failed, outermost first.
         causes: Vec<String>,
     },
+    /// The two sides cannot agree on TLS, or the server wants a certificate of the client. That does not heal by itself.
+    Disagreed {
+        /// What failed, outermost first.
+        causes: Vec<String>,
+    },
     /// The request cannot be made at all: a credential command failed, a file is missing.
     Unusable {
         /// What failed, outermost first.

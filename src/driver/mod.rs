@@ -37,6 +37,8 @@ use session::Leaving;
 
 /// How long an output that takes no more is waited for when the run is to end.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
+/// The same at the end of `--for`: a slow reader gets what it is owed, one that reads nothing does not hold the run.
+const TIME_GRACE: Duration = Duration::from_secs(5);
 /// The same for an export, which is then durable and committed.
 const EXPORT_GRACE: Duration = Duration::from_secs(60);
 /// Connections that end after events, one after the other, until it is told who is slow (rule 14).
@@ -328,7 +330,11 @@ where
             ConnectError::Unreachable { causes } => self.try_again(causes.join(": "), None, false).await,
             // A command that gave credentials before, or a certificate that was trusted, fails as the network does: for
             // a while.
-            ConnectError::Unusable { causes } | ConnectError::Untrusted { causes } if self.stats.connections > 0 => {
+            ConnectError::Unusable { causes }
+            | ConnectError::Untrusted { causes }
+            | ConnectError::Disagreed { causes }
+                if self.stats.connections > 0 =>
+            {
                 self.try_again(causes.join(": "), None, false).await
             }
             ConnectError::Status { code, .. } if attempt.cursor.is_some() && self.cursor_is_refused(code).await? => {
@@ -512,22 +518,28 @@ where
     }
 
     /// Waits until the output has taken all there is: for as long as that takes, since what is cut off would be
-    /// missing, but only [`OUTPUT_GRACE`] once a signal asks to end. What is then still in its hands is not delivered.
+    /// missing, but only [`OUTPUT_GRACE`] once a signal asks to end, and [`TIME_GRACE`] once the time is over. What is then
+    /// still in its hands is not delivered.
     async fn finish_writing(&mut self, end: &mut End) {
         let shutdown = self.shutdown.clone();
         let gone = matches!(end, End::ReaderGone | End::Output(_));
-        let hurried = gone || matches!(end, End::Signal(_));
+        let mut hurried = gone || matches!(end, End::Signal(_));
         // A file takes what is written, if slowly; the reader of a pipe may never.
         let grace = if self.pump.is_exclusive() { EXPORT_GRACE } else { OUTPUT_GRACE };
-        let mut limit = hurried.then(|| Instant::now() + grace);
+        let mut limit = match end {
+            _ if hurried => Some(Instant::now() + grace),
+            End::Time => Some(Instant::now() + grace.max(TIME_GRACE)),
+            _ => None,
+        };
         while self.pump.is_writing() || !(gone || self.batch.is_empty()) {
             if !gone {
                 self.start_write();
             }
             let done = tokio::select! {
                 done = self.pump.done() => done,
-                number = shutdown.signalled(), if limit.is_none() => {
+                number = shutdown.signalled(), if !hurried => {
                     *end = End::Signal(number);
+                    hurried = true;
                     limit = Some(Instant::now() + grace);
                     continue;
                 }

@@ -17,7 +17,7 @@ pub(super) fn chain(error: reqwest::Error) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     let mut next: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(error) = next {
-        let message = error.to_string();
+        let message = in_words(error.to_string());
         // A layer that repeats the one above it, or names only the library's own stages, helps nobody.
         let says_nothing = message.is_empty()
             || message.starts_with("client error (")
@@ -40,21 +40,36 @@ pub(super) fn chain(error: reqwest::Error) -> Vec<String> {
     messages
 }
 
+/// A message of a library as a person should read it.
+fn in_words(message: String) -> String {
+    // It explains itself to programmers, with a link.
+    if message.contains("close_notify") {
+        "it closed without the end that TLS has (close_notify)".into()
+    } else {
+        message
+    }
+}
+
 /// Who is asked: the server, and the proxy on the way if there is one; each as host and port.
 pub(super) struct Peer {
     server: String,
     proxy: Option<String>,
+    /// It is not the server of the URL that was asked first.
+    redirected: bool,
 }
 
 impl Peer {
-    pub(super) fn of(url: &Url, proxies: Option<&Proxies>) -> Self {
-        Self { server: host_and_port(url), proxy: proxies.and_then(|proxies| proxies.of(url)) }
+    pub(super) fn of(url: &Url, proxies: Option<&Proxies>, redirected: bool) -> Self {
+        Self { server: host_and_port(url), proxy: proxies.and_then(|proxies| proxies.of(url)), redirected }
     }
 }
 
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`", self.server)?;
+        if self.redirected {
+            f.write_str(" (where a redirect led)")?;
+        }
         match &self.proxy {
             Some(proxy) => write!(f, " through the proxy `{proxy}`"),
             None => Ok(()),
@@ -74,24 +89,38 @@ pub(super) fn unreachable(error: reqwest::Error, peer: &Peer, secrets: &[Secret]
     if let Some(why) = tls_error(&error).and_then(distrust) {
         return ConnectError::Untrusted { causes: vec![format!("cannot trust {peer}"), why.to_owned()] };
     }
+    if let Some(why) = tls_error(&error).and_then(disagreement) {
+        return ConnectError::Disagreed { causes: vec![format!("cannot agree on TLS with {peer}"), why.to_owned()] };
+    }
     let not_tls = matches!(tls_error(&error), Some(rustls::Error::InvalidMessage(_)));
     let first = match (error.is_connect(), error.is_timeout()) {
         _ if not_tls => format!("{peer} does not speak TLS; is it `http://`?"),
         (true, true) => format!("{peer} did not take the connection in time"),
         (true, false) => format!("cannot connect to {peer}"),
         (false, true) => format!("{peer} did not answer in time"),
+        _ if is_parse_error(&error) => format!("what {peer} answers is no HTTP"),
         (false, false) => format!("{peer} gave no response"),
     };
     let causes = std::iter::once(first).chain(chain(error)).map(|cause| redact_text(&cause, secrets)).collect();
     ConnectError::Unreachable { causes }
 }
 
+/// An answer came, but not one of HTTP.
+fn is_parse_error(error: &reqwest::Error) -> bool {
+    at_the_bottom::<hyper::Error>(error).is_some_and(hyper::Error::is_parse)
+}
+
 /// The error of TLS at the bottom of another, if it is one.
 fn tls_error(error: &reqwest::Error) -> Option<&rustls::Error> {
+    at_the_bottom(error)
+}
+
+/// The error of a kind among those that another has come of.
+fn at_the_bottom<E: Error + 'static>(error: &reqwest::Error) -> Option<&E> {
     let mut next: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = next {
-        if let Some(tls) = error.downcast_ref::<rustls::Error>() {
-            return Some(tls);
+        if let Some(found) = error.downcast_ref::<E>() {
+            return Some(found);
         }
         // An I/O error hides what it wraps from its own chain.
         let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
@@ -116,6 +145,33 @@ fn distrust(error: &rustls::Error) -> Option<&'static str> {
         Bad::BadSignature => "the signature of its certificate is wrong",
         _ if trust::is_authority(error) => "its certificate is one that signs others, not one of a server",
         _ => "its certificate cannot be used",
+    })
+}
+
+/// Why there is no TLS between the two, in words; `None` if that is not what went wrong, or if it may pass.
+fn disagreement(error: &rustls::Error) -> Option<&'static str> {
+    use rustls::AlertDescription as Alert;
+    let alert = match error {
+        rustls::Error::AlertReceived(alert) => alert,
+        rustls::Error::PeerIncompatible(_) => return Some("it has no version or cipher of TLS that is safe"),
+        rustls::Error::NoApplicationProtocol => return Some("it has no version of HTTP that was offered"),
+        _ => return None,
+    };
+    Some(match alert {
+        Alert::CertificateRequired | Alert::NoCertificate => "it wants a certificate of the client",
+        Alert::CertificateExpired | Alert::CertificateRevoked => "the client's certificate is no longer valid",
+        Alert::UnknownCA | Alert::BadCertificate | Alert::UnsupportedCertificate | Alert::CertificateUnknown => {
+            "it does not accept the client's certificate"
+        }
+        Alert::AccessDenied => "it lets nobody in with the client's certificate",
+        Alert::ProtocolVersion => "it has no version of TLS that is safe",
+        Alert::InsufficientSecurity => "it wants a cipher that is not offered",
+        Alert::HandshakeFailure => {
+            "it refuses: it may want a certificate of the client, or a cipher that is not offered"
+        }
+        Alert::UnrecognisedName => "it knows no host of this name",
+        Alert::NoApplicationProtocol => "it has no version of HTTP that was offered",
+        _ => return None,
     })
 }
 

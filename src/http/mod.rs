@@ -91,7 +91,7 @@ impl HttpTransport {
         loop {
             let request = self.build(&hop, &material, attempt.cursor.as_ref())?;
             let asked = request.url().clone();
-            let peer = errors::Peer::of(&asked, self.proxies.as_ref());
+            let peer = errors::Peer::of(&asked, self.proxies.as_ref(), !hop.is_first());
             let sent = self.within_head_timeout(self.client.execute(request)).await;
             let sent = sent.ok_or_else(|| errors::no_head(&peer, self.options.head_timeout))?;
             let response = sent.map_err(|error| errors::unreachable(error, &peer, &material.secrets))?;

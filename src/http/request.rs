@@ -18,7 +18,7 @@ use url::Url;
 use super::options::{Bearer, BodySource, Header, HeaderSource, Options};
 use super::response::escape;
 use crate::consumer::ports::ConnectError;
-use crate::redact::{Secret, is_secret_header, secrets_of_url};
+use crate::redact::{Secret, is_secret_header, is_secret_parameter, secrets_of_url};
 
 /// How this tool names itself.
 const AGENT: &str = concat!("ssectl/", env!("CARGO_PKG_VERSION"));
@@ -67,6 +67,11 @@ pub(super) async fn gather(options: &Options, stdin: &mut StdinBody) -> Result<M
     material.authorize(options, &removed).await?;
     material.defaults(options, &removed);
     material.secrets.extend(material.bound.values().flat_map(secrets_in));
+    material
+        .secrets
+        .extend(options.user.iter().flat_map(|user| user.expose().split_once(':')).map(|(_, p)| Secret::new(p)));
+    let parameters = options.start_params.iter().filter(|(name, _)| is_secret_parameter(name));
+    material.secrets.extend(parameters.map(|(_, value)| Secret::new(value.as_str())));
     Ok(material)
 }
 
@@ -129,14 +134,16 @@ impl Material {
     }
 }
 
-/// A field's value, and what follows the scheme in it (`Bearer TOKEN`): a server quotes the one or the other.
+/// A field's value, what follows the scheme in it (`Bearer TOKEN`), and each cookie's value: a server quotes the one or
+/// the other.
 fn secrets_in(value: &HeaderValue) -> Vec<Secret> {
     if !value.is_sensitive() {
         return Vec::new();
     }
     let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
     let credential = text.split_once(' ').map(|(_, credential)| Secret::new(credential));
-    std::iter::once(Secret::new(text.as_str())).chain(credential).collect()
+    let cookies = text.split(';').filter_map(|pair| pair.split_once('=')).map(|(_, value)| Secret::new(value.trim()));
+    std::iter::once(Secret::new(text.as_str())).chain(credential).chain(cookies).collect()
 }
 
 /// The user information of a URL, decoded, as `user:password`.

@@ -104,13 +104,18 @@ fn has_line(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().iter().any(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
-/// Control characters as escapes: a server cannot drive the user's terminal.
+/// Control characters as escapes: a server cannot drive the user's terminal, nor make text look like other text.
 pub(super) fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
+        if c.is_control() || is_bidi_control(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
     shown
+}
+
+/// The Unicode property `Bidi_Control`.
+fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -153,5 +158,6 @@ mod tests {
     #[test]
     fn control_characters_are_shown_escaped() {
         assert_eq!(escape("a\u{1b}[31m\tb\u{9b}\u{e9}"), "a\\u{1b}[31m\\tb\\u{9b}\u{e9}");
+        assert_eq!(escape("a\u{202e}b\u{2066}\u{200f}\u{61c}"), "a\\u{202e}b\\u{2066}\\u{200f}\\u{61c}");
     }
 }

@@ -38,7 +38,7 @@ async fn serve(settings: ServeSettings) -> Result<Exit, Failure> {
     announce(&server, settings.quiet)?;
     let result = tokio::select! {
         asked = signals.asked() => Ok(exit_of(asked)),
-        result = work(&settings, &server, Outlet::new(server.publisher(), log)) => result.map(|()| Exit::Success),
+        result = work(&settings, &server, Outlet::new(server.publisher(), log, settings.quiet)) => result.map(|()| Exit::Success),
     };
     server.stop().await;
     result

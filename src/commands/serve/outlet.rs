@@ -1,7 +1,9 @@
 //! From a source to the server: first into the log's file, if there is one, then to the clients. So no client has an id
 //! that is given to another event after a crash.
 
+use std::cell::Cell;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Exit, Failure};
@@ -14,6 +16,8 @@ use crate::store::sqlite::event_log::{EventLog, LoggedEvent};
 pub(super) struct Outlet {
     publisher: Publisher,
     log: Option<Arc<Mutex<EventLog>>>,
+    /// It was said that events have no ids.
+    told: Rc<Cell<bool>>,
 }
 
 /// Opens the log's file, and gives what is in it.
@@ -32,8 +36,9 @@ pub(super) fn open_log(path: &Path, events_max: usize) -> Result<(EventLog, Vec<
 }
 
 impl Outlet {
-    pub(super) fn new(publisher: Publisher, log: Option<EventLog>) -> Self {
-        Self { publisher, log: log.map(|log| Arc::new(Mutex::new(log))) }
+    /// With `quiet`, that events have no ids is not said.
+    pub(super) fn new(publisher: Publisher, log: Option<EventLog>, quiet: bool) -> Self {
+        Self { publisher, log: log.map(|log| Arc::new(Mutex::new(log))), told: Rc::new(Cell::new(quiet)) }
     }
 
     /// Publishes events in one step.
@@ -45,6 +50,9 @@ impl Outlet {
             return Ok(());
         }
         self.publisher.number(&mut events);
+        if events.iter().any(|event| event.id.is_none()) && !self.told.replace(true) {
+            super::say("note", "events without ids cannot be resumed from; `--number` gives them ids");
+        }
         if let Some(log) = &self.log {
             let kept: Vec<_> = events.iter().cloned().map(logged).collect();
             let log = Arc::clone(log);

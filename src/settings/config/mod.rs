@@ -17,6 +17,9 @@ use crate::consumer::id::StreamName;
 use crate::error::Failure;
 use crate::redact::redact_word;
 
+/// What is said of a value that cannot be used and must not be repeated.
+const HIDDEN: &str = "it cannot be used with what the variables in it hold, which is not shown";
+
 /// A config file whose keys are all known.
 #[derive(Debug, Default)]
 pub struct Config {
@@ -181,6 +184,8 @@ fn layer<'a>(entries: impl Iterator<Item = &'a Entry>, env: &Environment) -> Res
     let mut layer = Layer::default();
     for entry in entries {
         set(&mut layer, &entry.key, &entry.value, env)
+            // What is wrong with a value may repeat it, and a variable may hold a credential.
+            .map_err(|why| if entry.value.shows_variables(env) { HIDDEN.to_owned() } else { why })
             .map_err(|why| format!("line {}: `{}`: {why}", entry.line, entry.key))?;
         if let Some(why) = layer.conflict() {
             return Err(format!("line {}: {why}", entry.line));

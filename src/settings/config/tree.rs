@@ -69,6 +69,16 @@ impl Value {
         }
     }
 
+    /// Whether values of variables have become a part of it.
+    pub fn shows_variables(&self, env: &Environment) -> bool {
+        match self {
+            Self::Text(text) => env.expand(text).is_ok_and(|expanded| expanded != *text),
+            Self::List(values) => values.iter().any(|value| value.shows_variables(env)),
+            Self::Table(entries) => entries.iter().any(|entry| entry.value.shows_variables(env)),
+            Self::Integer(_) | Self::Boolean(_) | Self::Other(_) => false,
+        }
+    }
+
     /// What kind of value it is, for messages.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -3,14 +3,17 @@
 //! Responsible for the file alone. What can be read again, and by whom, it must never know.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{BUSY_TIMEOUT, open};
+use super::open;
 use crate::store::StoreError;
 
 /// What marks the file as a log (SQLite, `PRAGMA application_id`): "sseL".
 const APPLICATION_ID: u32 = 0x7373_654C;
+/// How long a file that another process has is waited for: a server that runs does not let go of it.
+const LOCK_WAIT: Duration = Duration::from_millis(500);
 /// The version of its schema.
 const VERSION: u32 = 1;
 
@@ -40,9 +43,9 @@ impl EventLog {
     pub fn open(path: &Path, events_max: usize) -> Result<Self, StoreError> {
         open::create(path).map_err(|why| StoreError::Failed(format!("the log cannot be made: {why}")))?;
         let connection = Connection::open(path)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.busy_timeout(LOCK_WAIT)?;
         identify(&connection)?;
-        open::set_journal_mode(&connection, BUSY_TIMEOUT)?;
+        open::set_journal_mode(&connection, LOCK_WAIT)?;
         // One server appends; a second one would give its clients the ids of the first.
         connection.pragma_update(None, "locking_mode", "exclusive")?;
         connection.execute_batch(
@@ -139,7 +142,7 @@ mod tests {
         let mut first = EventLog::open(&path, 3).unwrap();
         first.append(&[event(1)]).unwrap();
         let second = Connection::open(&path).unwrap();
-        second.busy_timeout(std::time::Duration::ZERO).unwrap();
+        second.busy_timeout(Duration::ZERO).unwrap();
         assert!(identify(&second).is_err());
     }
 }
