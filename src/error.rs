@@ -102,7 +102,12 @@ impl Failure {
     /// The output did not take what was written to it (exit 7).
     #[must_use]
     pub fn output(error: &std::io::Error) -> Self {
-        Self::new(Exit::Output, "write the output").cause(error.to_string())
+        let hint = if error.kind() == std::io::ErrorKind::StorageFull {
+            "make room and run it again: it goes on after the last event that was taken"
+        } else {
+            "run it again when the output takes data: it goes on after the last event that was taken"
+        };
+        Self::new(Exit::Output, "write the output").cause(error.to_string()).hint(hint)
     }
 
     /// Adds a cause under those that are there.
@@ -148,7 +153,10 @@ impl From<JournalError> for Failure {
             JournalError::Fenced { by, .. } => failure
                 .cause(format!("the stream was taken over: {by}"))
                 .hint("nothing was stored after that; `ssectl checkpoint list` shows who owns which stream"),
-            JournalError::Failed { causes } => Self { causes, ..failure },
+            JournalError::Failed { causes } => Self { causes, ..failure }.hint(
+                "`ssectl checkpoint verify` looks at the database; once it is sound and can be written, \
+                 the same command goes on from the last cursor that was kept",
+            ),
         }
     }
 }

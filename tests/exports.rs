@@ -470,26 +470,67 @@ fn kill_again_and_again(victim: &Victim, random: &mut Random, seed: u64) -> usiz
     assert!(expected.contains(&done.code), "seed {seed}, {:?}: {}", victim.to, done.stderr);
     let (mut files, parts) = rotated(&place);
     files.extend(parts);
-    let mut got: Vec<String> = files.iter().flat_map(|file| ids_of(&unpacked(file))).collect();
-    let count = got.len();
+    let mut got: Vec<Timeless> = files.iter().flat_map(|file| timeless(&unpacked(file))).collect();
     if victim.drops {
-        got.sort_by_key(|id| id.parse::<u64>().unwrap());
+        // What was dropped comes after what was sent meanwhile, and is marked as replayed.
+        got.sort_by_key(|record| record.id);
     }
-    assert_eq!(got, numbers(1..=id), "seed {seed}, {:?}", victim.to);
+    let (count, expected) = (got.len(), server.log());
+    assert_eq!(expected.len() as u64, id);
+    for (got, expected) in got.iter().zip(&expected) {
+        let id = expected.id.as_deref().unwrap();
+        let plain = record_of(id, &expected.data, false);
+        let replayed = victim.drops && got.bytes == record_of(id, &expected.data, true);
+        assert!(replayed || got.bytes == plain, "seed {seed}, {:?}: {} is not {plain}", victim.to, got.bytes);
+    }
+    assert_eq!(count, expected.len(), "seed {seed}, {:?}", victim.to);
     assert_eq!(place.run(&["checkpoint", "verify"]).code, 0, "seed {seed}");
     count
+}
+
+/// A record's bytes but those of its time, which is the reader's own.
+struct Timeless {
+    id: u64,
+    bytes: String,
+}
+
+fn timeless(text: &str) -> Vec<Timeless> {
+    assert!(text.is_empty() || text.ends_with('\n'), "whole lines only");
+    let record = |line: &str| {
+        let (before, rest) = line.split_once("\"time\":\"").unwrap();
+        let (time, after) = rest.split_once('"').unwrap();
+        assert_eq!(time.len(), "2026-11-30T20:41:06.123456Z".len(), "{line}");
+        let id = serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().parse().unwrap();
+        Timeless { id, bytes: format!("{before}\"time\":\"\"{after}") }
+    };
+    text.lines().map(record).collect()
+}
+
+/// The record of an event of the server's, written here once more so that the program is not compared with itself.
+fn record_of(id: &str, data: &str, replayed: bool) -> String {
+    let replayed = if replayed { ",\"replayed\":true" } else { "" };
+    let data = data.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    format!(
+        "{{\"kind\":\"event\",\"stream\":\"s\",\"id\":\"{id}\",\"event\":\"message\",\"data\":\"{data}\",\
+         \"time\":\"\"{replayed}}}"
+    )
+}
+
+/// Data that differ from event to event in length and in what has to be escaped.
+fn data_of(id: u64) -> String {
+    format!("data {id} \"\\\t ü🦀{}", "\n{\"x\":1}".repeat((id % 5) as usize))
 }
 
 fn push_some(server: &LogServer, id: &mut u64, drops: bool, random: &mut Random) {
     for _ in 0..random.below(6) {
         *id += 1;
-        server.push(&id.to_string(), &format!("data {id}"));
+        server.push(&id.to_string(), &data_of(*id));
     }
     if drops && random.below(4) == 0 {
         let dropped = 1 + random.below(4);
         for _ in 0..dropped {
             *id += 1;
-            server.push_dropped(&id.to_string(), "dropped");
+            server.push_dropped(&id.to_string(), &data_of(*id));
         }
         server.comment(&format!("you are reading too slowly, dropped {dropped} messages"));
     }

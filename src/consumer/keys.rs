@@ -194,7 +194,8 @@ impl Known {
     #[must_use]
     pub fn new(mut keys: Vec<Key>, from: u64, notice: u64) -> Self {
         let split = usize::try_from(notice.saturating_sub(from)).unwrap_or(usize::MAX).min(keys.len());
-        let after = keys.split_off(split);
+        // Where there is no notice all are after it: they stay where they are, there may be ten million.
+        let after = if split == 0 { std::mem::take(&mut keys) } else { keys.split_off(split) };
         Self { before_notice: Sorted::new(keys), after_notice: Sorted::new(after) }
     }
 

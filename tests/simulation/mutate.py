@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Breaks the rules on purpose, one at a time, in a copy of the source, and shows that the simulation catches each.
+"""Breaks the rules on purpose, one at a time, in a copy of the source, and shows that the simulation catches each (what
+is below the simulation is caught by the test of the driver).
 
     python3 tests/simulation/mutate.py            # all of them; some minutes
     python3 tests/simulation/mutate.py freeze     # those whose name has this word
@@ -48,11 +49,22 @@ MUTATIONS = [
      "        self.leave_reading_live(now);\n        self.head.recovery_at = Some(now);\n        let Some(gap)"),
 ]
 
+# The same, caught by `cargo test --test driver`.
+OF_THE_DRIVER = [
+    ("write on though the export is to be rotated", "src/driver/mod.rs",
+     "        if !self.pump.is_writing() && self.pump.turn_is_due() {", "        if false {"),
+    ("write between the sync of an export and its commit", "src/driver/pump.rs",
+     "self.writing.is_some() || (self.grouping.durable && self.committing.is_some())", "self.writing.is_some()"),
+    ("commit what was not written", "src/driver/pump.rs",
+     "self.delivers.take().filter(|_| !self.failed)", "self.delivers.take()"),
+]
+
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    chosen = [mutation for mutation in MUTATIONS if wanted in mutation[0]]
+    tests = [(mutation, "simulation") for mutation in MUTATIONS] + [(mutation, "driver") for mutation in OF_THE_DRIVER]
+    chosen = [(mutation, test) for mutation, test in tests if wanted in mutation[0]]
     missed = []
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder)
@@ -60,7 +72,7 @@ def main():
             source = root / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / name)
         env = dict(os.environ, CARGO_TARGET_DIR=str(root / "target" / "mutations"), SSECTL_SIM_HISTORIES="20000")
-        for name, file, before, after in chosen:
+        for (name, file, before, after), test in chosen:
             path = copy / file
             whole = path.read_text()
             if whole.count(before) != 1:
@@ -68,7 +80,7 @@ def main():
                 print(f"GONE    {name}: the code it changes is not in {file}", flush=True)
                 continue
             path.write_text(whole.replace(before, after))
-            command = ["cargo", "test", "--quiet", "--test", "simulation"]
+            command = ["cargo", "test", "--quiet", "--test", test]
             done = subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True)
             path.write_text(whole)
             said = done.stdout + done.stderr
@@ -79,7 +91,7 @@ def main():
                 missed.append(name)
                 print(f"MISSED  {name}", flush=True)
             else:
-                history = next((line for line in said.splitlines() if "history " in line or "delivered" in line), "")
+                history = next((line for line in said.splitlines() if any(word in line for word in ("history ", "delivered", "panicked"))), "")
                 print(f"caught  {name}: {history[-90:]}", flush=True)
     print(f"{len(chosen) - len(missed)} of {len(chosen)} caught")
     return 1 if missed else 0

@@ -480,6 +480,16 @@ impl LogServer {
         });
     }
 
+    /// All events that there ever were, in order.
+    pub fn log(&self) -> Vec<LogEvent> {
+        let state = self.log.lock();
+        let event = |entry: &Entry| match entry {
+            Entry::Event { event, .. } => Some(event.clone()),
+            _ => None,
+        };
+        state.entries.iter().filter_map(event).collect()
+    }
+
     /// From now on connections end like this after so many events; `None`: they do not.
     pub fn set_cut(&self, cut: Option<(usize, Cut)>) {
         self.log.change(|state| state.cut = cut);

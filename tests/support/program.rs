@@ -51,7 +51,11 @@ impl Place {
 
     /// Starts it with its output captured.
     pub fn start(&self, arguments: &[&str]) -> Running {
-        let mut command = self.command(arguments);
+        self.start_command(self.command(arguments))
+    }
+
+    /// Starts a command that was made from [`Self::command`].
+    pub fn start_command(&self, mut command: Command) -> Running {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
         let (lines, reader) = read_lines(child.stdout.take().expect("stdout is piped"));
         let errors = Some(read_all(child.stderr.take().expect("stderr is piped")));
@@ -132,6 +136,19 @@ impl Running {
                 return;
             }
         }
+    }
+
+    /// Waits for the event with this id; `false` if the output ends first.
+    pub fn reaches_id(&mut self, id: &str) -> bool {
+        let wanted = format!("\"id\":\"{id}\"");
+        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
+            let found = line.contains(&wanted);
+            self.seen.push(line);
+            if found {
+                return true;
+            }
+        }
+        false
     }
 
     /// Waits for the notice of this kind.

@@ -13,6 +13,9 @@ use crate::store::StoreError;
 /// How many keys a row holds at most.
 pub(super) const SEGMENT_KEYS: u64 = 512;
 
+/// Room is made at once for no more keys than this; an open gap is given up before there are more.
+const KEYS_RESERVED_MAX: usize = 11_000_000;
+
 const KEY_BYTES: usize = size_of::<Key>();
 
 /// Appends keys, the first of which has sequence number `first`.
@@ -76,8 +79,8 @@ pub(super) fn read(connection: &Connection, stream: &StreamName, from: u64) -> R
     let mut statement = connection.prepare_cached(sql)?;
     // A segment that begins earlier than this ends before `from`. Below the first one all are wanted.
     let after = int(from).saturating_sub(int(SEGMENT_KEYS)).max(-1);
+    let mut keys = Vec::with_capacity(count_from(connection, cursor, from)?);
     let mut rows = statement.query(params![cursor, after])?;
-    let mut keys = Vec::new();
     while let Some(row) = rows.next()? {
         let first: i64 = row.get(0)?;
         let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
@@ -86,6 +89,17 @@ pub(super) fn read(connection: &Connection, stream: &StreamName, from: u64) -> R
         keys.extend(bytes.as_chunks().0.iter().skip(skipped).map(key));
     }
     Ok(keys)
+}
+
+/// How many keys there are from a sequence number on: millions of them are read without growing.
+fn count_from(connection: &Connection, cursor: Option<i64>, from: u64) -> Result<usize, StoreError> {
+    let sql = "SELECT first + length(keys) / 16 FROM keys WHERE cursor = ?1 ORDER BY first DESC LIMIT 1";
+    let end: Option<i64> = connection.prepare_cached(sql)?.query_row([cursor], |row| row.get(0)).optional()?;
+    let sql = "SELECT first FROM keys WHERE cursor = ?1 ORDER BY first LIMIT 1";
+    let first: Option<i64> = connection.prepare_cached(sql)?.query_row([cursor], |row| row.get(0)).optional()?;
+    let count = end.unwrap_or(0).saturating_sub(first.unwrap_or(0).max(int(from)));
+    // A damaged store may say anything.
+    Ok(usize::try_from(count).unwrap_or(0).min(KEYS_RESERVED_MAX))
 }
 
 /// First sequence number and count of every segment, in order.
