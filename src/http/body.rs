@@ -1,8 +1,9 @@
 //! The rest of a response, in chunks worth waking anybody for.
 //!
-//! Most servers send an HTTP chunk an event, HTTP libraries give no more than a few kilobytes at a time, and waking whom
-//! sleeps on the network for each costs several times what reading an event costs. So a task beside the connection's own collects what is there already, waits for
-//! nothing more once there is something, and hands it on. Must never know what the bytes mean.
+//! Most servers send an HTTP chunk an event, the HTTP library gives no more than a few kilobytes at a time, and waking
+//! the thread that sleeps on the network for each costs several times what reading an event costs. So a task beside the
+//! connection's own collects what is there already, waits for nothing more once there is something, and hands it on.
+//! Must never know what the bytes mean.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
