@@ -46,7 +46,7 @@ async fn probe(settings: &ProbeSettings) -> Result<Exit, Failure> {
         Plan { http: settings.stream.http.clone(), event_bytes_max: settings.stream.connection.event_bytes_max, clock };
     let mut control = Reader::new(&plan, None).await?;
     let connected = tokio::select! {
-        number = shutdown.signalled() => return Ok(exit_of(number)),
+        number = shutdown.signalled() => return Ok(signals::exit_of_signal(number)),
         connected = Box::pin(control.connect(None)) => connected,
     };
     let url = RedactedUrl(&plan.http.url).to_string();
@@ -77,11 +77,7 @@ async fn probe(settings: &ProbeSettings) -> Result<Exit, Failure> {
         })?;
     }
     show(settings, &report, &stdout).await?;
-    Ok(signal.map_or(Exit::Success, exit_of))
-}
-
-fn exit_of(signal: i32) -> Exit {
-    if signal == 15 { Exit::Terminated } else { Exit::Interrupted }
+    Ok(signal.map_or(Exit::Success, signals::exit_of_signal))
 }
 
 /// The probe makes each connection once, so what a client would try again is the end too.
