@@ -29,6 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Continue streams from their stored cursors, for scripts and exports')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Read the replay window of a stream again; moves no cursor')
             [CompletionResult]::new('checkpoint', 'checkpoint', [CompletionResultType]::ParameterValue, 'List, show, change and move stored cursors')
+            [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Diagnose a stream, and how its server treats a slow reader')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serve events to clients of any speed, with a policy for each type')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show the whole story in ten seconds, on loopback')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script')
@@ -369,6 +370,54 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
         'ssectl;checkpoint;help;help' {
             break
         }
+        'ssectl;probe' {
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read this config file [default: $SSECTL_CONFIG, or $XDG_CONFIG_HOME/ssectl/config.toml]')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'Send this request header (repeatable); `@FILE` reads one a line')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'Send this request header (repeatable); `@FILE` reads one a line')
+            [CompletionResult]::new('-X', '-X ', [CompletionResultType]::ParameterName, 'Use this request method [default: GET, or POST with --data]')
+            [CompletionResult]::new('--request', '--request', [CompletionResultType]::ParameterName, 'Use this request method [default: GET, or POST with --data]')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Send this request body; `@FILE` reads it from a file, `@-` from stdin. Implies POST')
+            [CompletionResult]::new('--data', '--data', [CompletionResultType]::ParameterName, 'Send this request body; `@FILE` reads it from a file, `@-` from stdin. Implies POST')
+            [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Authenticate with a user name and a password (HTTP Basic)')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Authenticate with a user name and a password (HTTP Basic)')
+            [CompletionResult]::new('--bearer-env', '--bearer-env', [CompletionResultType]::ParameterName, 'Authenticate with the bearer token in this environment variable')
+            [CompletionResult]::new('--bearer-cmd', '--bearer-cmd', [CompletionResultType]::ParameterName, 'Authenticate with the bearer token that this shell command prints')
+            [CompletionResult]::new('--cacert', '--cacert', [CompletionResultType]::ParameterName, 'Trust the certificates in this PEM file, and no others')
+            [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'Present the client certificate in this PEM file')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'The private key of the client certificate, if it is not in the same file')
+            [CompletionResult]::new('-x', '-x', [CompletionResultType]::ParameterName, 'Connect through this proxy (http, https, socks5, socks5h) [default: as HTTPS_PROXY and the like say]')
+            [CompletionResult]::new('--proxy', '--proxy', [CompletionResultType]::ParameterName, 'Connect through this proxy (http, https, socks5, socks5h) [default: as HTTPS_PROXY and the like say]')
+            [CompletionResult]::new('--connect-timeout', '--connect-timeout', [CompletionResultType]::ParameterName, 'Give up connecting after this time [default: 10s]')
+            [CompletionResult]::new('--idle-timeout', '--idle-timeout', [CompletionResultType]::ParameterName, 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]')
+            [CompletionResult]::new('--retry-initial', '--retry-initial', [CompletionResultType]::ParameterName, 'Wait this long before the first reconnection [default: 1s]')
+            [CompletionResult]::new('--retry-max', '--retry-max', [CompletionResultType]::ParameterName, 'Wait at most this long between attempts, and at least 100ms [default: 30s]')
+            [CompletionResult]::new('--max-retries', '--max-retries', [CompletionResultType]::ParameterName, 'Give up after this many attempts in a row that failed [default: never]')
+            [CompletionResult]::new('--send-cursor', '--send-cursor', [CompletionResultType]::ParameterName, 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]')
+            [CompletionResult]::new('--start-param', '--start-param', [CompletionResultType]::ParameterName, 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`')
+            [CompletionResult]::new('--last-event-id', '--last-event-id', [CompletionResultType]::ParameterName, 'Start after this id at the first connection, whatever is stored (one STREAM only)')
+            [CompletionResult]::new('--id-from', '--id-from', [CompletionResultType]::ParameterName, 'Take the id from the data, where this JSON pointer leads, such as `/sequence_number`')
+            [CompletionResult]::new('--no-cursor-event', '--no-cursor-event', [CompletionResultType]::ParameterName, 'Ids of events of this type move no cursor (repeatable), such as `keepalive`')
+            [CompletionResult]::new('--max-event-bytes', '--max-event-bytes', [CompletionResultType]::ParameterName, 'The largest event that is accepted [default: 64MiB]')
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'How long the stream is watched [default: 30s]')
+            [CompletionResult]::new('--limit-rate', '--limit-rate', [CompletionResultType]::ParameterName, 'How many bytes a second the slow reader takes [default: 2k, or a quarter of what comes if that is less]')
+            [CompletionResult]::new('--slow-for', '--slow-for', [CompletionResultType]::ParameterName, 'Let the slow reader take nothing at all for this long, and then everything')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'pretty or json [default: pretty on a terminal, else json]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'pretty or json [default: pretty on a terminal, else json]')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write the report to this file too, as one HTML page')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour: auto, always or never [default: auto, and NO_COLOR is heeded]')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
+            [CompletionResult]::new('--http1.1', '--http1.1', [CompletionResultType]::ParameterName, 'Use HTTP/1.1, never HTTP/2')
+            [CompletionResult]::new('--http2-prior-knowledge', '--http2-prior-knowledge', [CompletionResultType]::ParameterName, 'Use HTTP/2 without asking, also where there is no TLS to ask in')
+            [CompletionResult]::new('--compressed', '--compressed', [CompletionResultType]::ParameterName, 'Ask for a compressed response')
+            [CompletionResult]::new('--no-reconnect', '--no-reconnect', [CompletionResultType]::ParameterName, 'End when the connection ends [default for any method but GET]')
+            [CompletionResult]::new('--reconnect', '--reconnect', [CompletionResultType]::ParameterName, 'Reconnect whatever the method is [default for GET]')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on stderr but warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on stderr but warnings and errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'ssectl;serve' {
             [CompletionResult]::new('--relay', '--relay', [CompletionResultType]::ParameterName, 'Serve what another stream gives: one connection there, many readers here')
             [CompletionResult]::new('--synthetic', '--synthetic', [CompletionResultType]::ParameterName, 'Make events up: types with their rates, keys and sizes')
@@ -452,6 +501,7 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Continue streams from their stored cursors, for scripts and exports')
             [CompletionResult]::new('replay', 'replay', [CompletionResultType]::ParameterValue, 'Read the replay window of a stream again; moves no cursor')
             [CompletionResult]::new('checkpoint', 'checkpoint', [CompletionResultType]::ParameterValue, 'List, show, change and move stored cursors')
+            [CompletionResult]::new('probe', 'probe', [CompletionResultType]::ParameterValue, 'Diagnose a stream, and how its server treats a slow reader')
             [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serve events to clients of any speed, with a policy for each type')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show the whole story in ten seconds, on loopback')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script')
@@ -500,6 +550,9 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             break
         }
         'ssectl;help;checkpoint;path' {
+            break
+        }
+        'ssectl;help;probe' {
             break
         }
         'ssectl;help;serve' {

@@ -26,6 +26,7 @@ set edit:completion:arg-completer[ssectl] = {|@words|
             cand resume 'Continue streams from their stored cursors, for scripts and exports'
             cand replay 'Read the replay window of a stream again; moves no cursor'
             cand checkpoint 'List, show, change and move stored cursors'
+            cand probe 'Diagnose a stream, and how its server treats a slow reader'
             cand serve 'Serve events to clients of any speed, with a policy for each type'
             cand demo 'Show the whole story in ten seconds, on loopback'
             cand completions 'Print a completion script'
@@ -343,6 +344,53 @@ set edit:completion:arg-completer[ssectl] = {|@words|
         }
         &'ssectl;checkpoint;help;help'= {
         }
+        &'ssectl;probe'= {
+            cand --config 'Read this config file [default: $SSECTL_CONFIG, or $XDG_CONFIG_HOME/ssectl/config.toml]'
+            cand -H 'Send this request header (repeatable); `@FILE` reads one a line'
+            cand --header 'Send this request header (repeatable); `@FILE` reads one a line'
+            cand -X 'Use this request method [default: GET, or POST with --data]'
+            cand --request 'Use this request method [default: GET, or POST with --data]'
+            cand -d 'Send this request body; `@FILE` reads it from a file, `@-` from stdin. Implies POST'
+            cand --data 'Send this request body; `@FILE` reads it from a file, `@-` from stdin. Implies POST'
+            cand -u 'Authenticate with a user name and a password (HTTP Basic)'
+            cand --user 'Authenticate with a user name and a password (HTTP Basic)'
+            cand --bearer-env 'Authenticate with the bearer token in this environment variable'
+            cand --bearer-cmd 'Authenticate with the bearer token that this shell command prints'
+            cand --cacert 'Trust the certificates in this PEM file, and no others'
+            cand --cert 'Present the client certificate in this PEM file'
+            cand --key 'The private key of the client certificate, if it is not in the same file'
+            cand -x 'Connect through this proxy (http, https, socks5, socks5h) [default: as HTTPS_PROXY and the like say]'
+            cand --proxy 'Connect through this proxy (http, https, socks5, socks5h) [default: as HTTPS_PROXY and the like say]'
+            cand --connect-timeout 'Give up connecting after this time [default: 10s]'
+            cand --idle-timeout 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]'
+            cand --retry-initial 'Wait this long before the first reconnection [default: 1s]'
+            cand --retry-max 'Wait at most this long between attempts, and at least 100ms [default: 30s]'
+            cand --max-retries 'Give up after this many attempts in a row that failed [default: never]'
+            cand --send-cursor 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]'
+            cand --start-param 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`'
+            cand --last-event-id 'Start after this id at the first connection, whatever is stored (one STREAM only)'
+            cand --id-from 'Take the id from the data, where this JSON pointer leads, such as `/sequence_number`'
+            cand --no-cursor-event 'Ids of events of this type move no cursor (repeatable), such as `keepalive`'
+            cand --max-event-bytes 'The largest event that is accepted [default: 64MiB]'
+            cand --for 'How long the stream is watched [default: 30s]'
+            cand --limit-rate 'How many bytes a second the slow reader takes [default: 2k, or a quarter of what comes if that is less]'
+            cand --slow-for 'Let the slow reader take nothing at all for this long, and then everything'
+            cand -o 'pretty or json [default: pretty on a terminal, else json]'
+            cand --output 'pretty or json [default: pretty on a terminal, else json]'
+            cand --report 'Write the report to this file too, as one HTML page'
+            cand --color 'When to use colour: auto, always or never [default: auto, and NO_COLOR is heeded]'
+            cand -k 'Do not verify the server''s certificate'
+            cand --insecure 'Do not verify the server''s certificate'
+            cand --http1.1 'Use HTTP/1.1, never HTTP/2'
+            cand --http2-prior-knowledge 'Use HTTP/2 without asking, also where there is no TLS to ask in'
+            cand --compressed 'Ask for a compressed response'
+            cand --no-reconnect 'End when the connection ends [default for any method but GET]'
+            cand --reconnect 'Reconnect whatever the method is [default for GET]'
+            cand -q 'Say nothing on stderr but warnings and errors'
+            cand --quiet 'Say nothing on stderr but warnings and errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'ssectl;serve'= {
             cand --relay 'Serve what another stream gives: one connection there, many readers here'
             cand --synthetic 'Make events up: types with their rates, keys and sizes'
@@ -423,6 +471,7 @@ set edit:completion:arg-completer[ssectl] = {|@words|
             cand resume 'Continue streams from their stored cursors, for scripts and exports'
             cand replay 'Read the replay window of a stream again; moves no cursor'
             cand checkpoint 'List, show, change and move stored cursors'
+            cand probe 'Diagnose a stream, and how its server treats a slow reader'
             cand serve 'Serve events to clients of any speed, with a policy for each type'
             cand demo 'Show the whole story in ten seconds, on loopback'
             cand completions 'Print a completion script'
@@ -459,6 +508,8 @@ set edit:completion:arg-completer[ssectl] = {|@words|
         &'ssectl;help;checkpoint;verify'= {
         }
         &'ssectl;help;checkpoint;path'= {
+        }
+        &'ssectl;help;probe'= {
         }
         &'ssectl;help;serve'= {
         }

@@ -30,6 +30,7 @@ complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "tail" -d 'Follow stre
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "resume" -d 'Continue streams from their stored cursors, for scripts and exports'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "replay" -d 'Read the replay window of a stream again; moves no cursor'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "checkpoint" -d 'List, show, change and move stored cursors'
+complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "probe" -d 'Diagnose a stream, and how its server treats a slow reader'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "serve" -d 'Serve events to clients of any speed, with a policy for each type'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "demo" -d 'Show the whole story in ten seconds, on loopback'
 complete -c ssectl -n "__fish_ssectl_needs_command" -f -a "completions" -d 'Print a completion script'
@@ -269,6 +270,45 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_see
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check the database; exit code 6 if anything is not as it must be'
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print the path of the database'
 complete -c ssectl -n "__fish_ssectl_using_subcommand checkpoint; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l config -d 'Read this config file [default: $SSECTL_CONFIG, or $XDG_CONFIG_HOME/ssectl/config.toml]' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s H -l header -d 'Send this request header (repeatable); `@FILE` reads one a line' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s X -l request -d 'Use this request method [default: GET, or POST with --data]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s d -l data -d 'Send this request body; `@FILE` reads it from a file, `@-` from stdin. Implies POST' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s u -l user -d 'Authenticate with a user name and a password (HTTP Basic)' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l bearer-env -d 'Authenticate with the bearer token in this environment variable' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l bearer-cmd -d 'Authenticate with the bearer token that this shell command prints' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l cacert -d 'Trust the certificates in this PEM file, and no others' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l cert -d 'Present the client certificate in this PEM file' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l key -d 'The private key of the client certificate, if it is not in the same file' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s x -l proxy -d 'Connect through this proxy (http, https, socks5, socks5h) [default: as HTTPS_PROXY and the like say]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l connect-timeout -d 'Give up connecting after this time [default: 10s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l idle-timeout -d 'Reconnect when nothing came for this time: auto, off or a duration [default: auto]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l retry-initial -d 'Wait this long before the first reconnection [default: 1s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l retry-max -d 'Wait at most this long between attempts, and at least 100ms [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l max-retries -d 'Give up after this many attempts in a row that failed [default: never]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l send-cursor -d 'Where the cursor goes: the Last-Event-ID header, or a query parameter [default: header]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l start-param -d 'Send this query parameter while there is no cursor to send (repeatable), such as `since=2026-01-01`' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l last-event-id -d 'Start after this id at the first connection, whatever is stored (one STREAM only)' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l id-from -d 'Take the id from the data, where this JSON pointer leads, such as `/sequence_number`' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l no-cursor-event -d 'Ids of events of this type move no cursor (repeatable), such as `keepalive`' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l max-event-bytes -d 'The largest event that is accepted [default: 64MiB]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l for -d 'How long the stream is watched [default: 30s]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l limit-rate -d 'How many bytes a second the slow reader takes [default: 2k, or a quarter of what comes if that is less]' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l slow-for -d 'Let the slow reader take nothing at all for this long, and then everything' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s o -l output -d 'pretty or json [default: pretty on a terminal, else json]' -r -f -a "pretty\t'For a person'
+json\t'For a program'"
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l report -d 'Write the report to this file too, as one HTML page' -r -F
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l color -d 'When to use colour: auto, always or never [default: auto, and NO_COLOR is heeded]' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s k -l insecure -d 'Do not verify the server\'s certificate'
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l compressed -d 'Ask for a compressed response'
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l no-reconnect -d 'End when the connection ends [default for any method but GET]'
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -l reconnect -d 'Reconnect whatever the method is [default for GET]'
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
+complete -c ssectl -n "__fish_ssectl_using_subcommand probe" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l relay -d 'Serve what another stream gives: one connection there, many readers here' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l synthetic -d 'Make events up: types with their rates, keys and sizes' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l speed -d 'How fast a file is played, by the `time` of its records [default: 1x; max where it has none]' -r
@@ -330,14 +370,15 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand demo" -l on-drop -d 'What 
 warn\t'Go on as other clients do, and lose the events'"
 complete -c ssectl -n "__fish_ssectl_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ssectl -n "__fish_ssectl_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "tail" -d 'Follow streams from now'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "resume" -d 'Continue streams from their stored cursors, for scripts and exports'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "replay" -d 'Read the replay window of a stream again; moves no cursor'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "checkpoint" -d 'List, show, change and move stored cursors'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "serve" -d 'Serve events to clients of any speed, with a policy for each type'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "demo" -d 'Show the whole story in ten seconds, on loopback'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "completions" -d 'Print a completion script'
-complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint serve demo completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "tail" -d 'Follow streams from now'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "resume" -d 'Continue streams from their stored cursors, for scripts and exports'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "replay" -d 'Read the replay window of a stream again; moves no cursor'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "checkpoint" -d 'List, show, change and move stored cursors'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "probe" -d 'Diagnose a stream, and how its server treats a slow reader'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "serve" -d 'Serve events to clients of any speed, with a policy for each type'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "demo" -d 'Show the whole story in ten seconds, on loopback'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "completions" -d 'Print a completion script'
+complete -c ssectl -n "__fish_ssectl_using_subcommand help; and not __fish_seen_subcommand_from tail resume replay checkpoint probe serve demo completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ssectl -n "__fish_ssectl_using_subcommand help; and __fish_seen_subcommand_from checkpoint" -f -a "list" -d 'List all stored streams'
 complete -c ssectl -n "__fish_ssectl_using_subcommand help; and __fish_seen_subcommand_from checkpoint" -f -a "show" -d 'Show all that is known of one stream, with its gaps'
 complete -c ssectl -n "__fish_ssectl_using_subcommand help; and __fish_seen_subcommand_from checkpoint" -f -a "set" -d 'Set a stream\'s cursors by hand'

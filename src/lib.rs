@@ -12,6 +12,7 @@ pub mod driver;
 pub mod error;
 pub mod http;
 pub mod output;
+pub mod probe;
 pub mod redact;
 pub mod server;
 pub mod settings;

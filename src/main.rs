@@ -6,10 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 use ssectl::cli::{Cli, Command};
-use ssectl::commands::{self, checkpoint, completions, demo, follow, replay, serve};
+use ssectl::commands::{self, checkpoint, completions, demo, follow, probe, replay, serve};
 use ssectl::consumer::time::Timestamp;
 use ssectl::error::{Exit, Failure};
-use ssectl::settings::{Arguments, CheckpointSettings, DemoSettings, Environment, ServeSettings, Settings};
+use ssectl::settings::{
+    Arguments, CheckpointSettings, DemoSettings, Environment, ProbeSettings, ServeSettings, Settings,
+};
 
 fn main() -> ExitCode {
     let arguments = Arguments::of_process();
@@ -57,6 +59,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Tail(args) => follow::run(Settings::of_tail(*args, &env)?),
         Command::Resume(args) => follow::run(Settings::of_resume(*args, &env)?),
         Command::Replay(args) => replay::run(&Settings::of_replay(*args, &env)?),
+        Command::Probe(args) => probe::run(&ProbeSettings::new(*args, &env)?),
         Command::Serve(args) => serve::run(ServeSettings::new(*args, &env)?),
         Command::Demo(args) => demo::run(&DemoSettings::new(&args, &env)),
     }

@@ -72,7 +72,7 @@ const RULES: &[Rule] = &[
             "std::time::SystemTime",
             "std::time::Instant",
         ],
-        whom: Never(&["wire/", "consumer/", "backpressure/"]),
+        whom: Never(&["wire/", "consumer/", "backpressure/", "probe/"]),
         instead: "take it as an argument (`now`, a seed), or leave it to the driver: these floors decide, they do not act",
     },
     Rule {
@@ -87,7 +87,7 @@ const RULES: &[Rule] = &[
             "crate::commands",
             "crate::error",
         ],
-        whom: Never(&["wire/", "consumer/", "backpressure/"]),
+        whom: Never(&["wire/", "consumer/", "backpressure/", "probe/"]),
         instead: "arrows point down only: define a trait or a plain type in `consumer/` that the part above uses",
     },
     Rule {

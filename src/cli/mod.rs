@@ -21,7 +21,7 @@ use self::serve::ServeArgs;
 use self::stream::{ConnectionArgs, CursorArgs, DropArgs};
 use crate::output::export::RotationLimit;
 use crate::settings::parse;
-use crate::settings::values::{Initial, ListFormat, OnDrop};
+use crate::settings::values::{ColorChoice, Initial, ListFormat, OnDrop};
 
 /// Tail, resume and replay Server-Sent Events streams, and never lose your place
 ///
@@ -70,6 +70,12 @@ pub enum Command {
     Replay(Box<ReplayArgs>),
     /// List, show, change and move stored cursors
     Checkpoint(CheckpointArgs),
+    /// Diagnose a stream, and how its server treats a slow reader
+    ///
+    /// Reads without storing anything, and reports findings, each with a stable code, its evidence and a hint (see
+    /// docs/probe.md). Opens several connections: one that keeps up, one that reads slowly beside it, and short ones that
+    /// try cursors. A method other than GET is sent once, and only its one response is looked at.
+    Probe(Box<ProbeArgs>),
     /// Serve events to clients of any speed, with a policy for each type
     ///
     /// Prints the URL of the stream as the first line. A client that keeps up gets everything. One that does not costs a
@@ -175,6 +181,43 @@ pub struct ReplayArgs {
     /// When it ends.
     #[command(flatten)]
     pub bounds: BoundArgs,
+}
+
+/// `ssectl probe`.
+#[derive(Args, Clone, Debug)]
+pub struct ProbeArgs {
+    /// A URL, or a name from the config file
+    #[arg(value_name = "STREAM")]
+    pub target: String,
+    /// Which config file.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// How to connect.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+    /// How long the stream is watched [default: 30s]
+    ///
+    /// The slow reader is slow for most of it. Cursors are tried afterwards, which takes a few seconds more.
+    #[arg(long = "for", value_name = "DUR", value_parser = parse::duration, help_heading = "Probing")]
+    pub for_: Option<Duration>,
+    /// How many bytes a second the slow reader takes [default: 2k, or a quarter of what comes if that is less]
+    #[arg(long, value_name = "SIZE", value_parser = parse::size, help_heading = "Probing")]
+    pub limit_rate: Option<u64>,
+    /// Let the slow reader take nothing at all for this long, and then everything
+    #[arg(long, value_name = "DUR", value_parser = parse::duration, conflicts_with = "limit_rate", help_heading = "Probing")]
+    pub slow_for: Option<Duration>,
+    /// pretty or json [default: pretty on a terminal, else json]
+    #[arg(short, long, value_enum, value_name = "FORMAT", hide_possible_values = true, help_heading = "Output")]
+    pub output: Option<ListFormat>,
+    /// Write the report to this file too, as one HTML page
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+    /// Say nothing on stderr but warnings and errors
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+    /// When to use colour: auto, always or never [default: auto, and NO_COLOR is heeded]
+    #[arg(long, value_name = "WHEN", value_enum, hide_possible_values = true, help_heading = "Output")]
+    pub color: Option<ColorChoice>,
 }
 
 /// `ssectl demo`.

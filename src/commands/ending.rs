@@ -74,7 +74,7 @@ fn end_result(end: End, circumstances: &Circumstances<'_>) -> Result<Exit, Failu
         End::Signal(_) => return Ok(Exit::Interrupted),
         End::Dropped => dropped_failure(circumstances),
         End::Expired(how) => expired_failure(&how, circumstances),
-        End::Refused(error) => refused_failure(error, circumstances),
+        End::Refused(error) => refused_failure(error, circumstances.url),
         End::NoConnection { causes, retries, answered } => {
             let failure = no_connection(causes, retries, url);
             // Who answers need not be looked for.
@@ -102,7 +102,8 @@ fn dropped_failure(circumstances: &Circumstances<'_>) -> Failure {
     }
 }
 
-fn no_connection(causes: Vec<String>, retries: u32, url: &str) -> Failure {
+/// There is no connection, and no further attempt.
+pub(super) fn no_connection(causes: Vec<String>, retries: u32, url: &str) -> Failure {
     let mut failure = Failure { causes, ..Failure::new(Exit::Unreachable, format!("connect to `{url}`")) };
     if retries > 0 {
         failure.causes.push(format!("given up after {retries} {}", if retries == 1 { "retry" } else { "retries" }));
@@ -123,8 +124,8 @@ fn expired_failure(how: &str, circumstances: &Circumstances<'_>) -> Failure {
         ))
 }
 
-fn refused_failure(error: ConnectError, circumstances: &Circumstances<'_>) -> Failure {
-    let url = circumstances.url;
+/// Why a server's answer is not one that can be read, or why there is none.
+pub(super) fn refused_failure(error: ConnectError, url: &str) -> Failure {
     let failure = Failure::new(Exit::Refused, format!("read `{url}`"));
     match error {
         ConnectError::Status { code, detail, .. } => {

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod ending;
 mod exports;
 pub mod follow;
+pub mod probe;
 pub mod replay;
 pub mod serve;
 mod signals;

@@ -40,6 +40,19 @@ pub(super) fn listen(shutdown: ShutdownHandle) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The exit code of a run that was asked to end.
+pub(super) fn exit_of(asked: Shutdown) -> Exit {
+    match asked {
+        Shutdown::Signal(number) => exit_of_signal(number),
+        Shutdown::Count | Shutdown::No => Exit::Success,
+    }
+}
+
+/// The exit code of a run that a signal ended.
+pub(super) fn exit_of_signal(number: i32) -> Exit {
+    if number == SIGTERM { Exit::Terminated } else { Exit::Interrupted }
+}
+
 /// The next signal of a kind; none ever, if the kind is ignored.
 async fn next(signal: &mut Option<Signal>) {
     let came = match signal {

@@ -1,8 +1,9 @@
 //! The rest of a response, in chunks worth waking anybody for.
 //!
-//! Most servers send an HTTP chunk an event, and waking the thread that sleeps on the network for each costs several
-//! times what reading an event costs. So a task beside the connection's own collects what is there already, waits for
-//! nothing more once there is something, and hands it on. Must never know what the bytes mean.
+//! Most servers send an HTTP chunk an event, the HTTP library gives no more than a few kilobytes at a time, and waking
+//! the thread that sleeps on the network for each costs several times what reading an event costs. So a task beside the
+//! connection's own collects what is there already, waits for nothing more once there is something, and hands it on.
+//! Must never know what the bytes mean.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -17,9 +18,9 @@ use super::errors;
 use crate::consumer::ports::Broken;
 
 /// What is collected is handed on when it has so many bytes.
-const COLLECTED_BYTES_MAX: usize = 64 << 10;
+const COLLECTED_BYTES_MAX: usize = 128 << 10;
 /// A chunk of so many bytes is handed on as it is: copying it would cost more than waking somebody.
-const COPIED_BYTES_MAX: usize = 8 << 10;
+const COPIED_BYTES_MAX: usize = 64 << 10;
 /// Collected chunks that may wait for their reader.
 const WAITING_MAX: usize = 2;
 

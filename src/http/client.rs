@@ -55,7 +55,10 @@ fn builder(options: &Options) -> Result<ClientBuilder, SetupError> {
     if options.http2_only {
         builder = builder.http2_prior_knowledge();
     }
-    if options.direct {
+    if let Some(via) = &options.via {
+        let proxy = Proxy::all(via.url()).map_err(|_| SetupError::Proxy("the tap has no URL".into()))?;
+        builder = builder.proxy(proxy);
+    } else if options.direct {
         builder = builder.no_proxy();
     } else if let Some(proxy) = &options.proxy {
         builder = builder.proxy(proxy_of(proxy, options.no_proxy.as_deref())?);

@@ -13,6 +13,7 @@ mod query;
 mod redirect;
 mod request;
 mod response;
+pub mod tap;
 mod trust;
 
 use std::fmt;

@@ -162,6 +162,8 @@ pub struct Options {
     pub no_proxy: Option<String>,
     /// Through no proxy at all, whatever the variables of the system say.
     pub direct: bool,
+    /// Through this [`super::tap::Tap`], which has the user's proxy behind it where there is one.
+    pub via: Option<super::tap::Via>,
     /// `--http1.1`.
     pub http1_only: bool,
     /// `--http2-prior-knowledge`.
@@ -196,6 +198,7 @@ impl Options {
             proxy: None,
             no_proxy: None,
             direct: false,
+            via: None,
             http1_only: false,
             http2_only: false,
             compressed: false,

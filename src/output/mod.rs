@@ -10,6 +10,7 @@ pub mod export;
 pub mod format;
 mod human;
 mod paint;
+pub mod probe;
 mod progress;
 pub mod stats;
 pub mod stdout;

@@ -32,7 +32,7 @@ use crate::output::export::RotationLimit;
 
 pub use self::arguments::Arguments;
 pub use self::environment::Environment;
-pub use self::resolve::{CheckpointSettings, DemoSettings};
+pub use self::resolve::{CheckpointSettings, DemoSettings, ProbeSettings};
 pub use self::serve::ServeSettings;
 
 /// What holds where neither a flag nor the config file says otherwise.
@@ -53,6 +53,8 @@ pub mod defaults {
     pub const DROP_COOLDOWN: Duration = Duration::from_secs(60);
     /// `--read-ahead`, in bytes.
     pub const READ_AHEAD_BYTES: usize = 8 << 20;
+    /// `probe --for`.
+    pub const PROBE_FOR: Duration = Duration::from_secs(30);
     /// `--commit-interval`.
     pub const COMMIT_INTERVAL: Duration = Duration::from_secs(1);
 }

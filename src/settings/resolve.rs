@@ -1,6 +1,7 @@
 //! From the arguments of a command to its settings.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::config::Config;
 use super::layer::Layer;
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::cli::checkpoint::CheckpointArgs;
 use crate::cli::run::{BoundArgs, OutputArgs};
-use crate::cli::{DemoArgs, ReplayArgs, ResumeArgs, TailArgs};
+use crate::cli::{DemoArgs, ProbeArgs, ReplayArgs, ResumeArgs, TailArgs};
 use crate::consumer::id::StreamName;
 use crate::consumer::options::Follow;
 use crate::error::Failure;
@@ -406,5 +407,64 @@ impl DemoSettings {
             color: color(None, env),
             temporary: env.temporary(),
         }
+    }
+}
+
+/// What `probe` was asked for.
+#[derive(Clone, Debug)]
+pub struct ProbeSettings {
+    /// The stream.
+    pub stream: StreamSettings,
+    /// How long it is watched.
+    pub watch: Duration,
+    /// Bytes a second for the slow reader; `None` leaves the choice to the probe.
+    pub limit_rate: Option<u64>,
+    /// How long the slow reader takes nothing at all.
+    pub slow_for: Option<Duration>,
+    /// The form of the report.
+    pub format: ListFormat,
+    /// Where a page of it goes.
+    pub report: Option<PathBuf>,
+    /// Nothing is said on stderr but warnings and errors.
+    pub quiet: bool,
+    /// Where colour is used.
+    pub color: Color,
+}
+
+impl ProbeSettings {
+    /// The settings of `probe`.
+    ///
+    /// # Errors
+    /// As [`Settings::of_tail`].
+    pub fn new(args: ProbeArgs, env: &Environment) -> Result<Self, Failure> {
+        let config = Config::load(args.config.config.as_deref(), env)?;
+        let request = Request {
+            follow: Follow::Tail,
+            targets: Vec::new(),
+            name: None,
+            config: None,
+            db: None,
+            no_store: true,
+            flags: Layer { connection: args.connection, ..Layer::default() },
+            export: None,
+            bounds: BoundArgs::default(),
+        };
+        let (stream, _) = request.stream(&args.target, &config, env)?;
+        let limit_rate = args.limit_rate;
+        if limit_rate == Some(0) {
+            return Err(stream::bad_flag("limit-rate", "a reader that takes nothing".into())
+                .hint("`--slow-for DUR` pauses the slow reader altogether"));
+        }
+        let automatic = if env.stdout_is_terminal { ListFormat::Pretty } else { ListFormat::Json };
+        Ok(Self {
+            stream,
+            watch: args.for_.unwrap_or(defaults::PROBE_FOR),
+            limit_rate,
+            slow_for: args.slow_for,
+            format: args.output.unwrap_or(automatic),
+            report: args.report,
+            quiet: args.quiet,
+            color: color(args.color, env),
+        })
     }
 }

@@ -69,21 +69,13 @@ async fn demo(settings: &DemoSettings) -> Result<Exit, Failure> {
         .and_then(|store| StoreThread::start(store, Clock::wall))
         .map_err(|error| Failure::store(format!("use the database `{}`", path.display()), &error))?;
     let result = tokio::select! {
-        asked = signals.asked() => Ok(exit_of(asked)),
+        asked = signals.asked() => Ok(signals::exit_of(asked)),
         () = stdout.closed() => Ok(Exit::Success),
         result = Box::pin(perform(settings, stdout.clone(), database.handle())) => result,
     };
     database.finish().await;
     drop(folder);
     result
-}
-
-fn exit_of(asked: Shutdown) -> Exit {
-    match asked {
-        Shutdown::Signal(15) => Exit::Terminated,
-        Shutdown::Signal(_) => Exit::Interrupted,
-        Shutdown::Count | Shutdown::No => Exit::Success,
-    }
 }
 
 /// Sets the stage, lets the story happen while the client runs, and judges.

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use self::outlet::Outlet;
 use super::{signals, wiring};
-use crate::driver::{Shutdown, ShutdownHandle};
+use crate::driver::ShutdownHandle;
 use crate::error::{Exit, Failure};
 use crate::server::{METRICS_PATH, STREAM_PATH, Server};
 use crate::settings::ServeSettings;
@@ -37,19 +37,11 @@ async fn serve(settings: ServeSettings) -> Result<Exit, Failure> {
         .map_err(|error| Failure::new(Exit::Failure, format!("listen on `{listen}`")).cause(error.to_string()))?;
     announce(&server, settings.quiet)?;
     let result = tokio::select! {
-        asked = signals.asked() => Ok(exit_of(asked)),
+        asked = signals.asked() => Ok(signals::exit_of(asked)),
         result = work(&settings, &server, Outlet::new(server.publisher(), log, settings.quiet)) => result.map(|()| Exit::Success),
     };
     server.stop().await;
     result
-}
-
-fn exit_of(asked: Shutdown) -> Exit {
-    match asked {
-        Shutdown::Signal(15) => Exit::Terminated,
-        Shutdown::Signal(_) => Exit::Interrupted,
-        Shutdown::Count | Shutdown::No => Exit::Success,
-    }
 }
 
 /// Plays the source; then there is nothing left to do but to serve what was played.
