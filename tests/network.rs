@@ -173,6 +173,19 @@ fn an_empty_answer_again_and_again_does_not_reset_the_backoff() {
 }
 
 #[test]
+fn connections_that_end_again_and_again_are_said_to_with_what_helps() {
+    let place = Place::new();
+    let scripts = (1..=6).map(|id| Script::new().sse().send(&format!("id: {id}\ndata: x\n\n")).close());
+    let server = Server::start(scripts.collect::<Vec<_>>());
+    let done = tail(&place, &server.url("/e"), &["--retry-initial", "100ms", "-n", "6"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let said: Vec<_> = done.stderr.lines().filter(|line| line.contains("again and again")).collect();
+    assert_eq!(said.len(), 1, "after the fourth, and not after each: {}", done.stderr);
+    assert!(said[0].starts_with("warning: ") && said[0].contains("waiting for the network"), "{said:?}");
+    assert!(said[0].contains("`ssectl probe`"), "{said:?}");
+}
+
+#[test]
 fn a_peer_that_is_gone_without_a_word_is_found_by_its_silence() {
     let place = Place::new();
     let second = Script::new().sse().send("id: 2\ndata: b\n\n").until_closed();

@@ -99,6 +99,15 @@ impl Stats {
         };
         format!("{network} % of the time waiting for the network, {output} % for the output: {verdict}")
     }
+
+    /// What helps against notices and cuts that come again and again.
+    #[must_use]
+    pub fn what_helps(&self) -> &'static str {
+        match self.slow_side() {
+            SlowSide::Output => "a faster output helps, against short stalls a larger `--read-ahead`",
+            SlowSide::Network | SlowSide::Neither => "`ssectl probe` tells what the server does to its readers",
+        }
+    }
 }
 
 /// A part of a whole in percent, rounded; 0 of nothing.
@@ -143,6 +152,8 @@ mod tests {
         assert_eq!(waits(80, 10, 100).slow_side(), SlowSide::Network);
         assert_eq!(waits(30, 30, 100).slow_side(), SlowSide::Neither);
         assert_eq!(waits(0, 0, 0).slow_side(), SlowSide::Neither);
+        assert!(waits(10, 80, 100).what_helps().contains("--read-ahead"));
+        assert!(waits(80, 10, 100).what_helps().contains("ssectl probe"));
         assert_eq!(waits(90, 200, 100).shares_percent(), (45, 100), "measured later than the run");
     }
 }

@@ -144,7 +144,8 @@ where
     /// Rule 14: under repeated notices or cuts a person wants to know whose fault that is.
     pub(super) fn say_who_is_slow(&mut self) {
         self.stats.elapsed = self.started.elapsed();
-        self.console.warning(&format!("again and again: {}", self.stats.who_is_slow()));
+        let (who, help) = (self.stats.who_is_slow(), self.stats.what_helps());
+        self.console.warning(&format!("again and again: {who}; {help}"));
     }
 
     /// Says a notice of the policy to a person.
