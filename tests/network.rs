@@ -175,7 +175,7 @@ fn an_empty_answer_again_and_again_does_not_reset_the_backoff() {
 #[test]
 fn connections_that_end_again_and_again_are_said_to_with_what_helps() {
     let place = Place::new();
-    let scripts = (1..=6).map(|id| Script::new().sse().send(&format!("id: {id}\ndata: x\n\n")).close());
+    let scripts = (1..=6).map(|id| Script::new().sse().send(format!("id: {id}\ndata: x\n\n")).close());
     let server = Server::start(scripts.collect::<Vec<_>>());
     let done = tail(&place, &server.url("/e"), &["--retry-initial", "100ms", "-n", "6"]);
     assert_eq!(done.code, 0, "{}", done.stderr);

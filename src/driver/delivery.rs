@@ -68,10 +68,12 @@ where
         }
     }
 
-    /// A gap that was opened is made durable at once, whatever the grouping: the next process must know of it.
+    /// A gap that was opened is made durable at once, whatever the grouping: the next process must know of it. So is what
+    /// a pipe or a terminal has taken, once it has taken all there is.
     pub(super) fn commit_is_due(&self) -> bool {
-        let opened = self.stats.drop_notices > self.notices_committed && !self.pump.is_committing();
-        opened || self.pump.commit_is_due()
+        let opened = self.stats.drop_notices > self.notices_committed;
+        let caught_up = !self.pump.is_exclusive() && !self.pump.is_writing() && self.batch.is_empty();
+        ((opened || caught_up) && !self.pump.is_committing()) || self.pump.commit_is_due()
     }
 
     /// Begins a commit of what is delivered, if anything changed and none is under way.

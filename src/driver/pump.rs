@@ -24,9 +24,9 @@ pub struct Grouping {
 }
 
 impl Default for Grouping {
-    /// Every delivery is committed as soon as the store has done the commit before.
+    /// While there is more to write: else every commit would take the processor from it.
     fn default() -> Self {
-        Self { durable: false, interval: Duration::ZERO, bytes: 0 }
+        Self { durable: false, interval: Duration::from_millis(20), bytes: u64::MAX }
     }
 }
 
