@@ -106,10 +106,33 @@ fn named(case: &str, watch: &str) -> (String, Value) {
     (price["policy"].as_str().unwrap_or_default().to_owned(), price)
 }
 
+/// Probes of one policy, after which it must have been named rightly once: they share the machine with whatever else it
+/// does, and a snapshot shows only in some.
+const TRIES_MAX: usize = 4;
+
 #[test]
 fn policies_are_named() {
-    let runs: usize = std::env::var("SSECTL_PROBE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(1);
-    let mut wrong = Vec::new();
+    let cases = CASES.map(|(case, expected)| {
+        std::thread::spawn(move || {
+            let mut wrong = Vec::new();
+            for _ in 0..TRIES_MAX {
+                match named(case, "10s") {
+                    (policy, _) if policy == expected => return Ok(()),
+                    (_, figures) => wrong.push(figures.to_string()),
+                }
+            }
+            Err(format!("{case}: {wrong:#?}"))
+        })
+    });
+    let wrong: Vec<String> = cases.into_iter().filter_map(|case| case.join().expect("a probe ends").err()).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// How often the right policy is named: `SSECTL_PROBE_RUNS=20 cargo test --test probe tally -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes minutes, and its figures depend on the machine"]
+fn tally_of_policies() {
+    let runs: usize = std::env::var("SSECTL_PROBE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(20);
     let mut tally = [0; CASES.len()];
     for _ in 0..runs {
         let probes = CASES.map(|(case, _)| std::thread::spawn(move || named(case, "10s")));
@@ -117,16 +140,14 @@ fn policies_are_named() {
             let (policy, figures) = probe.join().expect("a probe ends");
             let (case, expected) = CASES[number];
             tally[number] += usize::from(policy == expected);
-            // One pause in some shows a snapshot, so a single run may miss it; the tally counts it all the same.
-            if policy != expected && (runs > 1 || expected != "resnapshot") {
-                wrong.push(format!("{case}: {figures}"));
+            if policy != expected {
+                println!("{case} was named {policy}: {figures}");
             }
         }
     }
     for ((case, expected), right) in CASES.iter().zip(tally) {
         println!("{case:34} {expected:18} {right} of {runs}");
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
