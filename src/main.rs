@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use ssectl::cli::{Cli, Command};
 use ssectl::commands::{self, checkpoint, completions, demo, follow, probe, replay, serve};
 use ssectl::consumer::time::Timestamp;
@@ -36,6 +37,10 @@ fn refuse(error: &clap::Error, arguments: &Arguments) -> ExitCode {
     let rendered = error.render();
     let text = if io::stderr().is_terminal() { rendered.ansi().to_string() } else { rendered.to_string() };
     let _ = write!(io::stderr(), "{}", arguments.redact(&text));
+    if error.kind() == ErrorKind::InvalidSubcommand && text.contains("://") {
+        let hint = "hint: `ssectl tail URL` follows a stream from now on, `ssectl resume URL` from where it was left";
+        let _ = writeln!(io::stderr(), "{hint}");
+    }
     Exit::Usage.into()
 }
 

@@ -70,6 +70,16 @@ fn standard_input_is_still_the_body_where_the_command_line_was_cleaned() {
 }
 
 #[test]
+fn a_url_without_a_subcommand_gets_the_two_that_take_one() {
+    let done = Place::new().run(&["https://example.com/events"]);
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("hint: `ssectl tail URL`"), "{}", done.stderr);
+    let done = Place::new().run(&["tial"]);
+    assert_eq!(done.code, 2);
+    assert!(!done.stderr.contains("hint: `ssectl tail URL`"), "{}", done.stderr);
+}
+
+#[test]
 fn no_error_repeats_a_credential_that_was_mistyped() {
     let place = Place::new();
     for arguments in [
