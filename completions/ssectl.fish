@@ -70,6 +70,7 @@ warn\t'Say and count it, and go on; the gap is `ignored`'
 exit\t'End with exit code 5; the gap stays open for the next `resume`'"
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l on-expired -d 'What to do when the server no longer has the cursor [default: stop]' -r -f -a "stop\t'End with exit code 5 and say how to go on'
 live\t'Go on from now, and say so'"
+complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l snapshot-url -d 'When the server no longer has the cursor, deliver the current state from this URL, and go on live' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -s o -l output -d 'pretty, json, data, raw or a template [default: pretty on a terminal, else json]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l read-ahead -d 'How far the network may run ahead of a slow output, in memory [default: 8MiB]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -s e -l event -d 'Write only events of this type (repeatable); cursors move all the same' -r
@@ -132,6 +133,7 @@ warn\t'Say and count it, and go on; the gap is `ignored`'
 exit\t'End with exit code 5; the gap stays open for the next `resume`'"
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l on-expired -d 'What to do when the server no longer has the cursor [default: stop]' -r -f -a "stop\t'End with exit code 5 and say how to go on'
 live\t'Go on from now, and say so'"
+complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l snapshot-url -d 'When the server no longer has the cursor, deliver the current state from this URL, and go on live' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -s o -l output -d 'pretty, json, data, raw or a template [default: pretty on a terminal, else json]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -l read-ahead -d 'How far the network may run ahead of a slow output, in memory [default: 8MiB]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand resume" -s e -l event -d 'Write only events of this type (repeatable); cursors move all the same' -r

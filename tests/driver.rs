@@ -169,6 +169,7 @@ impl Format for Lines {
         batch.push(b'\n');
         true
     }
+    fn snapshot(&mut self, _: &mut Vec<u8>, _: &str, _: Timestamp) {}
     fn comment(&mut self, _: &mut Vec<u8>, _: &str, _: Timestamp) {}
     fn notice(&mut self, _: &mut Vec<u8>, _: &Notice, _: Timestamp) {}
 }

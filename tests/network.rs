@@ -557,3 +557,54 @@ fn an_interrupt_that_the_parent_wants_ignored_stays_ignored() {
     assert!(lines.next().unwrap().unwrap().contains("\"id\":\"2\""));
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+/// A stream whose cursor is gone, and what follows it.
+fn expired(place: &Place, more: impl IntoIterator<Item = Script>) -> Server {
+    assert_eq!(place.run(&["checkpoint", "set", "s", "--latest", "1"]).code, 0);
+    let live = Script::new().sse().send("id: 9\ndata: b\n\n").until_closed();
+    Server::start([Script::new().respond(410, "", "gone"), live].into_iter().chain(more))
+}
+
+fn resume_from_snapshot(place: &Place, server: &Server, snapshot: &str) -> Finished {
+    let url = server.url("/e");
+    let words =
+        ["resume", &url, "--stream", "s", "-o", "json", "-n", "1", "-u", "me:hunter2", "--snapshot-url", snapshot];
+    place.run(&words)
+}
+
+#[test]
+fn an_expired_cursor_is_followed_by_the_snapshot_and_live() {
+    let place = Place::new();
+    let server = expired(&place, [Script::new().respond(200, "Content-Type: application/json\r\n", "{\"a\":1}")]);
+    let done = resume_from_snapshot(&place, &server, &server.url("/state"));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let kinds: Vec<_> = done.records().iter().map(|record| record["kind"].clone()).collect();
+    assert_eq!(kinds, ["snapshot", "event"], "{}", done.stdout);
+    assert_eq!(done.records()[0]["data"], "{\"a\":1}");
+    assert!(done.stderr.contains("warning: events since the cursor are lost"), "{}", done.stderr);
+    let asked = &server.requests()[2];
+    assert_eq!((asked.path(), asked.last_event_id()), ("/state", None));
+    assert!(asked.header("authorization").is_some(), "it is the stream's own origin");
+    assert_eq!(place.show("s")["latest"], "9");
+}
+
+#[test]
+fn without_the_snapshot_an_expired_cursor_ends_with_5_and_stays() {
+    let place = Place::new();
+    let server = expired(&place, [Script::new().respond(503, "", "busy")]);
+    let done = resume_from_snapshot(&place, &server, &server.url("/state"));
+    assert_eq!(done.code, 5, "{}", done.stderr);
+    assert!(done.stderr.contains("error: cannot go on with `s` from a snapshot"), "{}", done.stderr);
+    assert!(done.stderr.contains("503") && done.stderr.contains("hint: "), "{}", done.stderr);
+    assert_eq!((done.stdout.as_str(), &place.show("s")["latest"]), ("", &"1".into()));
+}
+
+#[test]
+fn a_snapshot_of_another_origin_gets_no_credentials() {
+    let place = Place::new();
+    let other = Server::start([Script::new().respond(200, "", "state")]);
+    let server = expired(&place, []);
+    let done = resume_from_snapshot(&place, &server, &other.url("/state"));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(other.requests()[0].header("authorization").is_none());
+}

@@ -203,4 +203,11 @@ pub struct CursorArgs {
     /// What to do when the server no longer has the cursor [default: stop]
     #[arg(long, value_enum, value_name = "ACTION")]
     pub on_expired: Option<OnExpired>,
+
+    /// When the server no longer has the cursor, deliver the current state from this URL, and go on live
+    ///
+    /// Its answer is one record of kind `snapshot` (an event of type `snapshot` in other formats). Headers and
+    /// credentials go along if it is of the stream's origin. Goes before --on-expired.
+    #[arg(long, value_name = "URL", value_parser = secret)]
+    pub snapshot_url: Option<Secret>,
 }

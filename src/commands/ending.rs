@@ -74,6 +74,7 @@ fn end_result(end: End, circumstances: &Circumstances<'_>) -> Result<Exit, Failu
         End::Signal(_) => return Ok(Exit::Interrupted),
         End::Dropped => dropped_failure(circumstances),
         End::Expired(how) => expired_failure(&how, circumstances),
+        End::NoSnapshot(error) => no_snapshot(error, circumstances),
         End::Refused(error) => refused_failure(error, circumstances.url),
         End::NoConnection { causes, retries, answered } => {
             let failure = no_connection(causes, retries, url);
@@ -122,6 +123,16 @@ fn expired_failure(how: &str, circumstances: &Circumstances<'_>) -> Failure {
         .hint(format!(
             "go on from live with `--on-expired live`, or set a cursor that it has with `ssectl checkpoint set {name} --latest ID`"
         ))
+}
+
+fn no_snapshot(error: ConnectError, circumstances: &Circumstances<'_>) -> Failure {
+    let causes = refused_failure(error, circumstances.url).causes;
+    let failure = Failure::new(Exit::Lost, format!("go on with `{}` from a snapshot", circumstances.stream))
+        .cause("the server no longer has the cursor, and `--snapshot-url` gives no state to go on from");
+    causes
+        .into_iter()
+        .fold(failure, Failure::cause)
+        .hint("without `--snapshot-url`, `--on-expired live` goes on from live")
 }
 
 /// Why a server's answer is not one that can be read, or why there is none.

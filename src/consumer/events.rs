@@ -414,6 +414,13 @@ impl Consumer {
 
     pub(super) fn expire(&mut self, how: &str) -> Next {
         self.outgoing.push(Outgoing::Notice(Notice::new(NoticeKind::CursorExpired, how)));
+        if self.options.snapshot {
+            let text = "events since the cursor are lost; going on from a snapshot of the current state";
+            self.outgoing.push(Outgoing::Warning(text.to_owned()));
+            self.go_live = true;
+            self.snapshot_due = true;
+            return Next::Leave;
+        }
         match self.options.on_expired {
             OnExpired::Stop => Next::Stop(Stop::Expired(how.to_owned())),
             OnExpired::Live => {

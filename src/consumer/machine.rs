@@ -52,6 +52,8 @@ pub struct Consumer {
     pub(super) reset: bool,
     /// The cursor is expired and the user wants to go on from live.
     pub(super) go_live: bool,
+    /// The next connection begins with a snapshot.
+    pub(super) snapshot_due: bool,
     /// The last id that a header can carry, where the newest cannot be (rule 13).
     pub(super) last_sendable: Option<EventId>,
     pub(super) connected_before: bool,
@@ -203,6 +205,7 @@ impl Consumer {
             far_side: None,
             reset: false,
             go_live: false,
+            snapshot_due: false,
             last_sendable: None,
             connected_before: false,
             ended: Gaps::default(),
@@ -354,7 +357,7 @@ impl Consumer {
             stale_check: choice.stale_check && cursor.is_some(),
             keys_from,
         };
-        Plan { cursor, why, keys_from: wanted.then_some(keys_from) }
+        Plan { cursor, why, keys_from: wanted.then_some(keys_from), snapshot: self.snapshot_due }
     }
 
     fn first_sendable(&self, candidates: &[(EventId, &'static str)]) -> Option<(EventId, &'static str)> {
@@ -364,6 +367,7 @@ impl Consumer {
     pub(super) fn begin_connection(&mut self, keys: Vec<Key>, now: Timestamp) -> Next {
         let planned = std::mem::take(&mut self.planned);
         self.connected_before = true;
+        self.snapshot_due = false;
         self.keyer.start_connection();
         let notice = self.gap.as_ref().map_or(planned.keys_from, |gap| gap.seq);
         let known = Known::new(keys, planned.keys_from, notice);

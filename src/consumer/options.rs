@@ -69,6 +69,8 @@ pub struct Options {
     pub on_drop: OnDrop,
     /// What an expired cursor leads to.
     pub on_expired: OnExpired,
+    /// An expired cursor is followed by a snapshot of the current state, and live, whatever `on_expired` says.
+    pub snapshot: bool,
     /// What makes two deliveries the same.
     pub dedupe: Dedupe,
     /// What counts as a drop notice.
@@ -98,6 +100,7 @@ impl Options {
             max_replay: None,
             on_drop: OnDrop::default(),
             on_expired: OnExpired::default(),
+            snapshot: false,
             dedupe: Dedupe::default(),
             notices: DropNotices::new(true, &[]),
             no_cursor_events: Vec::new(),

@@ -109,6 +109,8 @@ pub struct Plan {
     pub why: String,
     /// The keys from this sequence number on are needed for removal.
     pub keys_from: Option<u64>,
+    /// A snapshot of the current state is to be delivered before the first event.
+    pub snapshot: bool,
 }
 
 /// A policy for one stream: data in, decisions out.

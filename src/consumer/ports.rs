@@ -94,6 +94,14 @@ pub trait Transport {
     /// # Errors
     /// [`ConnectError`] says why there is no event stream. Dropping the future gives the attempt up.
     fn connect(&mut self, attempt: &Attempt) -> impl Future<Output = Result<Connected<Self::Body>, ConnectError>>;
+
+    /// Fetches the current state of what the stream is about, where the user said from where.
+    ///
+    /// # Errors
+    /// [`ConnectError`] says why there is none.
+    fn snapshot(&mut self) -> impl Future<Output = Result<String, ConnectError>> {
+        std::future::ready(Err(ConnectError::Unusable { causes: vec!["no snapshot URL is known".to_owned()] }))
+    }
 }
 
 /// The rest of a response, chunk by chunk as the network gives it. Dropping it closes the connection.
@@ -213,6 +221,8 @@ pub trait Sink: Clone {
 pub trait Format {
     /// Appends an event; `false` if a filter holds it back (it counts as delivered all the same).
     fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) -> bool;
+    /// Appends a snapshot of the current state, whatever the filters.
+    fn snapshot(&mut self, batch: &mut Vec<u8>, data: &str, time: Timestamp);
     /// Appends a comment, if comments are asked for.
     fn comment(&mut self, batch: &mut Vec<u8>, text: &str, time: Timestamp);
     /// Appends a notice, if notices are asked for.

@@ -66,7 +66,12 @@ impl Replay {
 
 impl Policy for Replay {
     fn plan(&mut self, _now: Timestamp) -> Plan {
-        Plan { cursor: Some(self.position.clone()), why: "the replay window".to_owned(), keys_from: None }
+        Plan {
+            cursor: Some(self.position.clone()),
+            why: "the replay window".to_owned(),
+            keys_from: None,
+            snapshot: false,
+        }
     }
 
     fn connected(&mut self, _keys: Vec<Key>, now: Timestamp) -> Next {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::end::{End, Seconds};
-use super::{Driver, end_of, interrupt};
+use super::{Clock, Driver, end_of, interrupt};
 use crate::consumer::delivery::NoticeKind;
 use crate::consumer::policy::{Next, Policy};
 use crate::consumer::ports::{Attempt, ConnectError, Connected, Console, Format, Journal, Sink, Transport};
@@ -77,6 +77,9 @@ where
                 let next = self.policy.connected(keys, self.clock.now());
                 self.take_outgoing();
                 debug_assert!(next == Next::Go || matches!(next, Next::Stop(_)), "a fresh connection is not left");
+                if plan.snapshot {
+                    self.deliver_snapshot().await?;
+                }
                 self.leave_for(next).map_or(Ok(Some(connected)), Err)
             }
             Err(error) => {
@@ -85,6 +88,18 @@ where
                 Ok(None)
             }
         }
+    }
+
+    /// After the stream was connected to, so that no event is missed between the two.
+    async fn deliver_snapshot(&mut self) -> Result<(), End> {
+        let interrupt = interrupt(&self.shutdown, self.time_limit, self.pump.sink());
+        let fetched = tokio::select! {
+            fetched = self.transport.snapshot() => fetched,
+            end = interrupt => return Err(end),
+        };
+        let data = fetched.map_err(End::NoSnapshot)?;
+        self.format.snapshot(&mut self.batch, &data, Clock::wall());
+        Ok(())
     }
 
     pub(super) fn leave_for(&self, next: Next) -> Option<End> {

@@ -17,6 +17,8 @@ pub enum End {
     Until,
     /// `--until-idle`: nothing came for so long.
     Idle,
+    /// The cursor is expired, and the snapshot to go on from cannot be had.
+    NoSnapshot(ConnectError),
     /// 204: the server asks to end.
     NoContent,
     /// The server ended the connection cleanly, and it is not made again.
@@ -67,7 +69,7 @@ impl End {
             Self::ReaderGone => "the reader of the output was gone".to_owned(),
             Self::Signal(number) => format!("signal {number}"),
             Self::Dropped => "drop notice".to_owned(),
-            Self::Expired(_) => "cursor expired".to_owned(),
+            Self::Expired(_) | Self::NoSnapshot(_) => "cursor expired".to_owned(),
             Self::Refused(_) => "refused by the server".to_owned(),
             Self::NoConnection { .. } => "no connection".to_owned(),
             Self::Broken(_) => "the connection broke".to_owned(),

@@ -21,7 +21,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Request, Response, Version};
 
 use crate::consumer::id::EventId;
@@ -38,6 +38,8 @@ use body::Collector;
 use redirect::Hop;
 use request::{Material, StdinBody, unusable};
 
+/// The largest snapshot that is held in memory.
+const SNAPSHOT_BYTES_MAX: usize = 64 << 20;
 /// The field that carries the cursor (HTML standard, section 9.2.4).
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -88,9 +90,22 @@ impl HttpTransport {
             self.client = renewed.map_err(|error| unusable([error.to_string()]))?;
         }
         let material = request::gather(&self.options, &mut self.stdin).await?;
-        let mut hop = Hop::first(&self.options.url, self.method.clone());
+        let hop = Hop::first(&self.options.url, self.method.clone());
+        let (response, hop) =
+            self.follow(hop, &material, |hop| self.build(hop, &material, attempt.cursor.as_ref())).await?;
+        let withheld = !hop.is_trusted && !material.bound.is_empty();
+        Ok(Answer { response, redirected: !hop.is_first(), secrets: material.secrets, withheld })
+    }
+
+    /// Asks, and asks on wherever a redirect leads.
+    async fn follow(
+        &self,
+        mut hop: Hop,
+        material: &Material,
+        build: impl Fn(&Hop) -> Result<Request, ConnectError>,
+    ) -> Result<(Response, Hop), ConnectError> {
         loop {
-            let request = self.build(&hop, &material, attempt.cursor.as_ref())?;
+            let request = build(&hop)?;
             let asked = request.url().clone();
             let peer = errors::Peer::of(&asked, self.proxies.as_ref(), !hop.is_first());
             let sent = self.within_head_timeout(self.client.execute(request)).await;
@@ -98,13 +113,38 @@ impl HttpTransport {
             let response = sent.map_err(|error| errors::unreachable(error, &peer, &material.secrets))?;
             match hop.next(&asked, &response)? {
                 Some(next) => hop = next,
-                None => {
-                    let withheld = !hop.is_trusted && !material.bound.is_empty();
-                    let redirected = !hop.is_first();
-                    return Ok(Answer { response, secrets: material.secrets, redirected, withheld });
-                }
+                None => return Ok((response, hop)),
             }
         }
+    }
+
+    /// Fetches the current state, if it is small enough to be held.
+    async fn fetch_snapshot(&mut self) -> Result<String, ConnectError> {
+        let Some(url) = self.options.snapshot_url.clone() else {
+            return Err(unusable(["no snapshot URL is known".to_owned()]));
+        };
+        let material = request::gather(&self.options, &mut self.stdin).await?;
+        let hop = Hop::of_snapshot(&url, url.origin() == self.options.url.origin());
+        let build = |hop: &Hop| {
+            let mut request = Self::plain(hop, &material, hop.url.clone());
+            request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
+            Ok(request)
+        };
+        let (mut response, _) = self.follow(hop, &material, build).await?;
+        let status = response.status();
+        if !status.is_success() {
+            let detail = format!("{} for the snapshot", status.canonical_reason().unwrap_or_default());
+            return Err(ConnectError::Status { code: status.as_u16(), detail, retry_after: None, retryable: false });
+        }
+        let mut bytes = Vec::new();
+        let broken = |error| ConnectError::Unreachable { causes: errors::broken(error).causes };
+        while let Some(chunk) = response.chunk().await.map_err(broken)? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > SNAPSHOT_BYTES_MAX {
+                return Err(unusable([format!("the snapshot is larger than {} MiB", SNAPSHOT_BYTES_MAX >> 20)]));
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Waits for the head of a response, but not for ever. The time to connect has a bound of its own and comes on top.
@@ -123,6 +163,17 @@ impl HttpTransport {
             (Some(_), None) => {}
             (None, _) => self.add_start_params(&mut url),
         }
+        let mut request = Self::plain(hop, material, url);
+        if let (Some(cursor), None) = (cursor, parameter) {
+            let value = HeaderValue::from_bytes(cursor.as_str().as_bytes())
+                .map_err(|_| unusable(["the cursor has a character that no header field can carry".to_owned()]))?;
+            request.headers_mut().insert(LAST_EVENT_ID, value);
+        }
+        Ok(request)
+    }
+
+    /// A request with the user's header fields, as far as they may go there.
+    fn plain(hop: &Hop, material: &Material, url: url::Url) -> Request {
         let mut request = Request::new(hop.method.clone(), url);
         let headers = request.headers_mut();
         append_all(headers, &material.open);
@@ -134,12 +185,7 @@ impl HttpTransport {
         } else {
             redirect::drop_body_fields(request.headers_mut());
         }
-        if let (Some(cursor), None) = (cursor, parameter) {
-            let value = HeaderValue::from_bytes(cursor.as_str().as_bytes())
-                .map_err(|_| unusable(["the cursor has a character that no header field can carry".to_owned()]))?;
-            request.headers_mut().insert(LAST_EVENT_ID, value);
-        }
-        Ok(request)
+        request
     }
 
     /// Parameters given several times are sent several times.
@@ -195,6 +241,10 @@ fn append_all(headers: &mut HeaderMap, more: &HeaderMap) {
 
 impl Transport for HttpTransport {
     type Body = HttpBody;
+
+    async fn snapshot(&mut self) -> Result<String, ConnectError> {
+        Box::pin(self.fetch_snapshot()).await
+    }
 
     async fn connect(&mut self, attempt: &Attempt) -> Result<Connected<HttpBody>, ConnectError> {
         // On the heap: the future holds a whole request and its response.

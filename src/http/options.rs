@@ -178,6 +178,8 @@ pub struct Options {
     pub send_cursor: SendCursor,
     /// `--start-param`, name and value, in order: sent only while there is no cursor.
     pub start_params: Vec<(String, String)>,
+    /// `--snapshot-url`: where the current state is.
+    pub snapshot_url: Option<Url>,
 }
 
 impl Options {
@@ -206,6 +208,7 @@ impl Options {
             head_timeout: Some(HEAD_TIMEOUT_DEFAULT),
             send_cursor: SendCursor::Header,
             start_params: Vec::new(),
+            snapshot_url: None,
         }
     }
 

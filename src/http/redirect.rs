@@ -36,6 +36,11 @@ impl Hop {
         Self { url, method, keeps_body: true, is_trusted: true, seen: Vec::new() }
     }
 
+    /// The request of a snapshot: credentials go along if it is `at_home`, at the origin of the stream.
+    pub(super) fn of_snapshot(url: &Url, at_home: bool) -> Self {
+        Self { keeps_body: false, is_trusted: at_home, ..Self::first(url, Method::GET) }
+    }
+
     /// Whether nothing was asked before.
     pub(super) fn is_first(&self) -> bool {
         self.seen.is_empty()

@@ -121,6 +121,7 @@ fn cursors(top: CursorArgs, base: CursorArgs) -> CursorArgs {
         max_replay: top.max_replay.or(base.max_replay),
         on_drop: top.on_drop.or(base.on_drop),
         on_expired: top.on_expired.or(base.on_expired),
+        snapshot_url: top.snapshot_url.or(base.snapshot_url),
     }
 }
 

@@ -189,7 +189,8 @@ impl Request {
             (Some(name), self.flags.clone().over(table.over(defaults)))
         };
         let url = stream::url(layer.url.as_ref().map_or(target, |url| url.expose()))?;
-        let http = stream::http(url, &layer.connection, env)?;
+        let mut http = stream::http(url, &layer.connection, env)?;
+        http.snapshot_url = stream::snapshot_url(layer.cursors.snapshot_url.as_ref())?;
         let connection = stream::connection(&layer.connection, http.effective_method())?;
         let from_config = name.is_some();
         let name = match (name, &self.name) {

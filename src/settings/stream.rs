@@ -35,6 +35,15 @@ pub fn url(text: &str) -> Result<Url, Failure> {
     Ok(url)
 }
 
+/// Reads `--snapshot-url`.
+///
+/// # Errors
+/// As [`url`].
+pub fn snapshot_url(text: Option<&Secret>) -> Result<Option<Url>, Failure> {
+    let url = text.map(|text| url(text.expose())).transpose();
+    url.map_err(|failure| Failure { what: "use the value of `--snapshot-url`".to_owned(), ..failure })
+}
+
 /// What is requested, and how.
 ///
 /// # Errors
@@ -127,6 +136,7 @@ pub fn policy(follow: Follow, layer: Layer, reconnect: bool) -> Policy {
         max_replay: cursors.max_replay,
         on_drop: cursors.on_drop.unwrap_or_default(),
         on_expired: cursors.on_expired.unwrap_or_default(),
+        snapshot: cursors.snapshot_url.is_some(),
         no_cursor_events: connection.no_cursor_event,
         id_from: connection.id_from,
         reconnect,

@@ -685,6 +685,28 @@ histories! {
         ev 13 => D
         latest 13
     ";
+    rule_6_an_expired_cursor_is_followed_by_a_snapshot_where_there_is_one: "
+        set snapshot yes
+        connect live
+        ev 1..5 => D
+        end
+        refuse 5 => >
+        snapshots 0
+        connect live
+        snapshots 1
+        latest 5
+        ev 100 => D
+        latest 100
+        end
+        connect 100
+        snapshots 1
+        ev 101=gone:resync => D>
+        latest 100
+        connect live
+        snapshots 2
+        ev 110 => D
+        latest 110
+    ";
     rule_6_a_reset_event_is_one_each_time: "
         connect live
         ev 1..5 => D

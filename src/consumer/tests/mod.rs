@@ -62,6 +62,8 @@ struct History {
     notices: Vec<NoticeKind>,
     memory: Vec<String>,
     stopped: bool,
+    /// Connections that began with a snapshot.
+    snapshots: u32,
 }
 
 impl History {
@@ -80,6 +82,7 @@ impl History {
             notices: Vec::new(),
             memory: Vec::new(),
             stopped: false,
+            snapshots: 0,
         }
     }
 
@@ -134,6 +137,7 @@ impl History {
             .keys_from
             .map_or_else(Vec::new, |from| self.disk.keys[usize::try_from(from).expect("small")..].to_vec());
         self.connected = true;
+        self.snapshots += u32::from(plan.snapshot);
         let next = self.consumer.connected(keys, self.now);
         assert_eq!(self.follow(&next), "", "{}", self.at());
     }
@@ -245,6 +249,7 @@ impl History {
                 assert_eq!(got.join(" "), rest, "{}", self.at());
             }
             "dispatch" => assert_eq!(self.consumer.dispatch_id().unwrap_or("none"), rest, "{}", self.at()),
+            "snapshots" => assert_eq!(self.snapshots.to_string(), rest, "{}", self.at()),
             "lost" => assert_eq!(self.consumer.lost_events().to_string(), rest, "{}", self.at()),
             _ => panic!("{}: what is `{line}`?", self.at()),
         }
@@ -276,6 +281,7 @@ fn history(name: &'static str, script: &str) {
             "cooldown" => options.cooldown = seconds(value),
             "max-replay" => options.max_replay = Some(value.parse().expect("a number")),
             "on-drop" => options.on_drop = if value == "warn" { OnDrop::Warn } else { OnDrop::Exit },
+            "snapshot" => options.snapshot = value == "yes",
             "on-expired" => options.on_expired = OnExpired::Live,
             "dedupe" => options.dedupe = if value == "id" { Dedupe::Id } else { Dedupe::None },
             "reconnect" => options.reconnect = value == "yes",

@@ -13,6 +13,7 @@ use crate::output::time::TimeText;
 #[derive(Clone, Debug)]
 pub(super) struct Heads {
     event: Vec<u8>,
+    snapshot: Vec<u8>,
     comment: Vec<u8>,
     notice: Vec<u8>,
     terminal: bool,
@@ -29,6 +30,7 @@ impl Heads {
         };
         Self {
             event: head("event", ",\"id\":"),
+            snapshot: head("snapshot", ",\"data\":"),
             comment: head("comment", ",\"text\":"),
             notice: head("notice", ",\"notice\":\""),
             terminal,
@@ -50,6 +52,15 @@ impl Heads {
         }
         self.push_time(batch, event.time);
         batch.extend_from_slice(if event.replayed { b",\"replayed\":true}\n" } else { b"}\n" });
+    }
+
+    pub(super) fn snapshot(&mut self, batch: &mut Vec<u8>, data: &str, time: Timestamp, json_data: bool) {
+        batch.extend_from_slice(&self.snapshot);
+        if !(json_data && push_value(batch, data, self.terminal)) {
+            push_string(batch, data, self.terminal);
+        }
+        self.push_time(batch, time);
+        batch.extend_from_slice(b"}\n");
     }
 
     pub(super) fn comment(&mut self, batch: &mut Vec<u8>, text: &str, time: Timestamp) {

@@ -177,13 +177,8 @@ impl Formatter {
         let FormatOptions { stream, several, color, .. } = &self.options;
         pretty::Pretty { time: self.time.of(time), stream: several.then_some(stream.as_str()), color: *color }
     }
-}
 
-impl Format for Formatter {
-    fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) -> bool {
-        if !self.is_wanted(event) {
-            return false;
-        }
+    fn push_event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) {
         let plain = self.plain();
         match &self.options.kind {
             FormatKind::Pretty => self.pretty(event.time).event(batch, event),
@@ -198,7 +193,26 @@ impl Format for Formatter {
                 template.event(batch, event, template::Context { time, stream, plain });
             }
         }
-        true
+    }
+}
+
+impl Format for Formatter {
+    fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) -> bool {
+        let wanted = self.is_wanted(event);
+        if wanted {
+            self.push_event(batch, event);
+        }
+        wanted
+    }
+
+    fn snapshot(&mut self, batch: &mut Vec<u8>, data: &str, time: Timestamp) {
+        if let FormatKind::Json = self.options.kind {
+            return self.json.snapshot(batch, data, time, self.options.json_data);
+        }
+        // The id in force stays: a snapshot is at none.
+        let id = Some(self.raw_id.clone()).filter(|id| !id.is_empty());
+        let id = id.as_deref();
+        self.push_event(batch, &EventRecord { id, own_id: None, event: "snapshot", data, time, replayed: false });
     }
 
     fn comment(&mut self, batch: &mut Vec<u8>, text: &str, time: Timestamp) {
