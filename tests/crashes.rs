@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use support::log::{Cut, LogServer};
-use support::program::{Place, numbers, read_all, sql};
+use support::program::{Place, Running, numbers, read_all};
 
 /// A number that looks random, from a seed that is printed.
 struct Random(u64);
@@ -95,9 +95,20 @@ fn push_some(server: &LogServer, last: &mut u64, drops: bool, random: &mut Rando
     }
 }
 
-/// Moves the end of every lease into the past, as if the time of one had gone by.
-fn expire_leases(place: &Place) {
-    sql(&place.db(), "UPDATE leases SET expires_at = 0");
+/// Stops a process and moves the end of every lease into the past, as if the time of one had gone by. A process that is
+/// stopped in the middle of a commit holds the database, so it is let go on until it is stopped outside of one.
+fn stop_beyond_the_lease(place: &Place, process: &Running) {
+    let database = rusqlite::Connection::open(place.db()).unwrap();
+    database.busy_timeout(Duration::ZERO).unwrap();
+    let deadline = Instant::now() + support::PATIENCE;
+    loop {
+        process.signal("STOP");
+        if database.execute("UPDATE leases SET expires_at = 0", []).is_ok() {
+            return;
+        }
+        process.signal("CONT");
+        assert!(Instant::now() < deadline, "it commits for ever");
+    }
 }
 
 #[test]
@@ -107,8 +118,7 @@ fn a_process_that_was_stopped_for_longer_than_its_lease_moves_no_cursor() {
     let arguments = ["resume", &url, "--stream", "s", "-o", "json"];
     let mut stopped = place.start(&arguments);
     stopped.until_id("10");
-    stopped.signal("STOP");
-    expire_leases(&place);
+    stop_beyond_the_lease(&place, &stopped);
     for id in 11..=13 {
         server.push(&id.to_string(), "x");
     }
@@ -140,8 +150,7 @@ fn an_export_of_a_stopped_process_is_held_by_its_lock() {
         assert!(Instant::now() < deadline, "the export is written");
         std::thread::yield_now();
     }
-    stopped.signal("STOP");
-    expire_leases(&place);
+    stop_beyond_the_lease(&place, &stopped);
     server.push("11", "x");
     let written = fs::read(place.path("out.ndjson")).unwrap();
     let taker = place.run(&[&arguments[..], &["--until-id", "11"]].concat());
