@@ -51,7 +51,7 @@ MUTATIONS = [
 
 # The same, caught by `cargo test --test driver`.
 OF_THE_DRIVER = [
-    ("write on though the export is to be rotated", "src/driver/mod.rs",
+    ("write on though the export is to be rotated", "src/driver/delivery.rs",
      "        if !self.pump.is_writing() && self.pump.turn_is_due() {", "        if false {"),
     ("write between the sync of an export and its commit", "src/driver/pump.rs",
      "self.writing.is_some() || (self.grouping.durable && self.committing.is_some())", "self.writing.is_some()"),
