@@ -39,7 +39,7 @@ fn verify(place: &Place, what: &str) -> String {
 fn gap(number: u64, state: &str, ended_at: &str, seq: u64) -> String {
     format!(
         "INSERT INTO gaps SELECT id, {number}, '{state}', 'waiting', 'dropped', NULL, 0, 0, NULL, 0, {ended_at}, {seq}, \
-         NULL, NULL, 0, 0, 0 FROM cursors;"
+         NULL, NULL, 0, 0, 0, 0, 0 FROM cursors;"
     )
 }
 

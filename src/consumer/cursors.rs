@@ -50,6 +50,9 @@ impl Consumer {
     /// `newest` moves, and `latest` with it unless it is frozen.
     pub(super) fn move_newest(&mut self, id: EventId, key: Option<Key>, seq: u64, now: Timestamp) {
         let frozen = self.frozen();
+        if let Some(gap) = self.gap.as_mut().filter(|_| frozen && !self.link.fills) {
+            gap.passed = true;
+        }
         let ahead = frozen || self.head.latest.is_none();
         let previous = self.head.newest.as_ref().filter(|_| ahead).or(self.head.latest.as_ref());
         let place = follow(previous, id);

@@ -185,7 +185,10 @@ impl Consumer {
         if self.gap.as_ref().is_some_and(|gap| gap.phase == Phase::Reporting) {
             return self.report_event(&arrival);
         }
-        self.meet_far_side(&arrival);
+        if self.meet_far_side(&arrival) {
+            self.link.fills = false;
+        }
+        self.count_filled(&arrival);
         // What is delivered while the gap waits may lie beyond its far side, which then ends nothing any more.
         if let Some(far) = self.far_side.as_mut().filter(|_| arrival.own.is_some()) {
             far.ends_gap = false;
@@ -300,6 +303,20 @@ impl Consumer {
         }
     }
 
+    /// The connection goes on from before the hole, so the event is one of those that were discarded: until the far side,
+    /// or as many as were announced.
+    fn count_filled(&mut self, arrival: &Arrival<'_>) {
+        let placed = arrival.own.is_some() || self.link.id_line;
+        let Some(gap) = self.gap.as_mut().filter(|_| self.link.fills) else { return };
+        let full =
+            gap.dropped.is_some_and(|dropped| self.link.skipped.saturating_add(gap.recovered + gap.filled) >= dropped);
+        if full && self.far_side.is_none() {
+            self.link.fills = false;
+        } else if placed {
+            gap.filled += 1;
+        }
+    }
+
     /// What the attempt delivered so far fills the gap.
     pub(super) fn count_unproven(&mut self) {
         let unproven = std::mem::take(&mut self.attempt.unproven);
@@ -365,6 +382,7 @@ impl Consumer {
             gap.evidence |= when == When::BeforeNotice;
             if gap.evidence {
                 self.link.reading = Some(arrival.now.plus(super::machine::KNOWN_WAIT));
+                gap.recovered += std::mem::take(&mut gap.filled);
                 self.count_unproven();
             }
         }

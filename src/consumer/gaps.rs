@@ -33,16 +33,42 @@ impl Consumer {
         if self.link.reading.is_some() {
             return self.end_attempt_by_notice(now);
         }
-        if self.gap.as_ref().is_some_and(|gap| gap.phase == Phase::Reporting) {
+        let reporting = self.gap.as_ref().is_some_and(|gap| gap.phase == Phase::Reporting);
+        if reporting && self.report_is_full() && self.end_of_gap().is_none() {
             self.finish_report(now);
         }
-        if let Some(gap) = &mut self.gap {
-            gap.dropped = sum(gap.dropped, count);
-            self.changes.dirty = true;
+        if self.gap.is_some() {
+            self.join_gap(count);
         } else {
             self.open_gap(text, count, now);
         }
         self.after_notice(now)
+    }
+
+    /// A further notice: the gap waits for a recovery anew. Where it came while the hole was being filled, what it
+    /// announces is of what was left of the hole, or goes beyond; else it is a hole of its own.
+    fn join_gap(&mut self, count: Option<u64>) {
+        let Some(gap) = &mut self.gap else { return };
+        let reporting = gap.phase == Phase::Reporting;
+        let in_the_hole = reporting || self.link.fills;
+        let came = self.link.skipped.saturating_add(gap.recovered + gap.filled);
+        let reaches = count.map(|count| count.saturating_add(came));
+        let within = in_the_hole && reaches.is_some() && reaches <= gap.dropped;
+        gap.dropped = if in_the_hole { gap.dropped.max(reaches) } else { sum(gap.dropped, count) };
+        // Within it, later connections go on after what is skipped now, but this one goes on filling.
+        gap.passed = within;
+        self.link.fills = within;
+        self.link.skipped = if within { self.link.skipped.saturating_add(count.unwrap_or(0)) } else { 0 };
+        if reporting {
+            gap.phase = Phase::Waiting;
+            gap.attempt = 1;
+            gap.notices_in_row = 0;
+        }
+        if let Some(far) = self.far_side.as_mut().filter(|_| in_the_hole && !within) {
+            // It may lie in what was discarded now.
+            far.ends_gap = false;
+        }
+        self.changes.dirty = true;
     }
 
     fn after_notice(&mut self, now: Timestamp) -> Next {
@@ -55,6 +81,9 @@ impl Consumer {
         }
         if self.options.on_drop == OnDrop::Exit {
             return Next::Stop(Stop::Dropped);
+        }
+        if self.recovery_due(now) && self.far_side.is_some() {
+            return Next::Leave;
         }
         if self.recovery_due(now) && self.link.far_wait.is_none() {
             self.link.far_wait = Some(now.plus(FAR_SIDE_WAIT));
@@ -81,6 +110,8 @@ impl Consumer {
             evidence: false,
             attempt: 1,
             notices_in_row: 0,
+            filled: 0,
+            passed: false,
         }
     }
 
@@ -192,12 +223,21 @@ impl Consumer {
         self.report.idle = now.plus(REPORT_IDLE);
     }
 
-    /// As many events came as were announced, and no far side is awaited.
+    /// The report awaits nothing more: the hole lies behind, or as many came as were announced and there is no far side.
     fn report_complete(&self) -> bool {
         self.end_of_gap().is_none()
-            && self.gap.as_ref().is_some_and(|gap| {
-                gap.phase == Phase::Reporting && gap.dropped.is_some_and(|dropped| gap.recovered >= dropped)
-            })
+            && self
+                .gap
+                .as_ref()
+                .is_some_and(|gap| gap.phase == Phase::Reporting && (gap.passed || gap.has_all_announced()))
+    }
+
+    /// What came is enough for `recovered`. In a second attempt only the announced number is.
+    fn report_is_full(&self) -> bool {
+        self.gap.as_ref().is_some_and(|gap| match gap.dropped {
+            Some(_) => gap.has_all_announced(),
+            None => gap.attempt < 2,
+        })
     }
 
     /// When the report of a recovery ends by itself.
@@ -220,12 +260,8 @@ impl Consumer {
     }
 
     pub(super) fn finish_report(&mut self, now: Timestamp) {
-        let Some(gap) = &self.gap else { return };
-        let enough = match gap.dropped {
-            Some(dropped) => gap.recovered >= dropped,
-            None => gap.attempt < 2,
-        };
-        self.end_gap(if enough { GapState::Recovered } else { GapState::Partial }, now);
+        let state = if self.report_is_full() { GapState::Recovered } else { GapState::Partial };
+        self.end_gap(state, now);
         self.deliver_far_side(now);
     }
 
@@ -260,6 +296,11 @@ impl Consumer {
     pub(super) fn give_up_unrecoverable(&mut self, why: &str, now: Timestamp) {
         self.leave_reading_live(now);
         let Some(gap) = &self.gap else { return };
+        if gap.has_all_announced() {
+            self.end_gap(GapState::Recovered, now);
+            self.thaw(now);
+            return;
+        }
         let notice = Notice {
             kind: NoticeKind::GapUnrecoverable,
             text: why.to_owned(),
@@ -340,6 +381,12 @@ impl Consumer {
 
     pub(super) fn gap_is_too_long(&self) -> bool {
         self.gap.is_some() && self.head.next_seq.saturating_sub(self.head.lagging_seq) > KEYS_MAX
+    }
+}
+
+impl Gap {
+    fn has_all_announced(&self) -> bool {
+        self.dropped.is_some_and(|dropped| self.recovered >= dropped)
     }
 }
 

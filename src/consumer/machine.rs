@@ -107,6 +107,10 @@ pub(super) struct Link {
     pub(super) reading: Option<Timestamp>,
     /// It must show a known event first, else the cursor is expired: the newest id when it was made.
     pub(super) stale_check: Option<EventId>,
+    /// It goes on from before the hole of a gap that waits for its recovery, so what comes fills the hole.
+    pub(super) fills: bool,
+    /// Events of that hole that were discarded again on it.
+    pub(super) skipped: u64,
     /// The far side of a gap is waited for, until then.
     pub(super) far_wait: Option<Timestamp>,
 }
@@ -376,6 +380,7 @@ impl Consumer {
             loose_end: self.head.last_key.filter(|last| Some(*last) != self.head.newest_key),
             removal: (planned.cursor.is_some() && !known.is_empty()).then_some(known),
             stale_check: self.head.newest.as_ref().filter(|_| planned.stale_check).map(|newest| newest.id.clone()),
+            fills: !planned.recovery && self.goes_on_before_the_hole(planned.cursor.as_ref()),
             sent: planned.cursor,
             ..Link::default()
         };
@@ -386,6 +391,14 @@ impl Consumer {
             self.begin_reading(now);
         }
         Next::Go
+    }
+
+    /// Whether a connection from `cursor` begins where the hole does, and it can be told where that ends.
+    fn goes_on_before_the_hole(&self, cursor: Option<&EventId>) -> bool {
+        let Some(gap) = &self.gap else { return false };
+        let newest = self.head.newest.as_ref().map(|newest| self.resume_id(newest));
+        let ends = gap.dropped.is_some() || self.far_side.is_some();
+        gap.phase == Phase::Waiting && !gap.passed && ends && cursor.is_some() && cursor == newest.as_ref()
     }
 
     fn begin_reading(&mut self, now: Timestamp) {

@@ -176,6 +176,11 @@ pub struct Gap {
     pub attempt: u8,
     /// How many attempts in a row were ended by a further notice.
     pub notices_in_row: u8,
+    /// Events that came where a connection went on from before the hole. They count as recovered once a re-read has
+    /// shown that the server heeds cursors.
+    pub filled: u64,
+    /// Something that lies after the hole was delivered: going on from `newest` fills it no more.
+    pub passed: bool,
 }
 
 /// How far an export file is written: all of it up to here is durable.

@@ -142,6 +142,8 @@ fn gap(number: u64, state: GapState) -> Gap {
         evidence: true,
         attempt: 2,
         notices_in_row: 3,
+        filled: 4,
+        passed: true,
     }
 }
 

@@ -47,6 +47,12 @@ MUTATIONS = [
     ("let what a notice interrupted move newest", "src/consumer/gaps.rs",
      "        self.link.reading = None;\n        self.head.recovery_at = Some(now);\n        let Some(gap)",
      "        self.leave_reading_live(now);\n        self.head.recovery_at = Some(now);\n        let Some(gap)"),
+    ("forget what came from newest", "src/consumer/events.rs",
+     "                gap.recovered += std::mem::take(&mut gap.filled);\n", ""),
+    ("end the gap at a notice in its report", "src/consumer/gaps.rs",
+     "if reporting && self.report_is_full() && self.end_of_gap().is_none() {", "if reporting {"),
+    ("take what lies after the hole for what fills it", "src/consumer/machine.rs",
+     "gap.phase == Phase::Waiting && !gap.passed && ends", "gap.phase == Phase::Waiting && ends"),
 ]
 
 # The same, caught by `cargo test --test driver`.

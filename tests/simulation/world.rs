@@ -21,6 +21,8 @@ pub struct World {
     /// The open gap's number, and `newest` while it was open.
     newest_in_gap: Option<(u64, u64)>,
     gaps_ended: u64,
+    /// Of these, where the server kept everything, said so in time and all of it came: those called anything but recovered.
+    called_lost: Option<u64>,
 }
 
 impl World {
@@ -42,6 +44,7 @@ impl World {
             latest: None,
             newest_in_gap: None,
             gaps_ended: 0,
+            called_lost: None,
         }
     }
 
@@ -51,6 +54,11 @@ impl World {
 
     pub fn gaps_ended(&self) -> u64 {
         self.gaps_ended
+    }
+
+    /// Gaps of a history in which nothing is lost in the end, and how many of them the client calls lost.
+    pub fn called_lost(&self) -> (u64, u64) {
+        self.called_lost.map_or((0, 0), |lost| (self.gaps_ended, lost))
     }
 
     /// Lives it.
@@ -222,6 +230,10 @@ impl World {
         self.gaps_ended = self.client.gaps(&GapState::ALL) as u64;
         self.check_once();
         self.check_recovered();
+        self.called_lost = self.nothing_is_lost().then(|| {
+            let recovered = self.client.gaps(&[GapState::Recovered]) as u64;
+            self.gaps_ended - recovered
+        });
         assert_eq!(self.client.given_up_early(), 0, "{}: a gap got no second attempt", self.at());
         // Such a server's gaps are recovered, unless it drops events in one recovery after the other.
         let unrecovered = self.client.gaps(&[GapState::Unrecoverable]);
@@ -236,6 +248,15 @@ impl World {
                 assert!(delivered.contains(&data), "{}: {data} is lost, though the server has it", self.at());
             }
         }
+    }
+
+    /// Each announced number is that of events which came in the end. Where a server sends again what the client has, the
+    /// number may be of such.
+    fn nothing_is_lost(&self) -> bool {
+        let ways = &self.server.ways;
+        let numbers_are_exact = ways.notice_at == NoticeAt::Hole && ways.says_count && !ways.inclusive;
+        let all_have_ids_of_their_own = !matches!(ways.ids, Ids::Shared | Ids::Sparse);
+        ways.keeps_everything() && numbers_are_exact && all_have_ids_of_their_own && !self.server.silent_hole
     }
 
     /// `recovered` is said of a gap only where what was dropped came in the end.

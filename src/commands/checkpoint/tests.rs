@@ -118,6 +118,8 @@ fn gap(number: u64, state: GapState) -> Gap {
         evidence: false,
         attempt: 1,
         notices_in_row: 0,
+        filled: 0,
+        passed: false,
     }
 }
 

@@ -559,6 +559,202 @@ histories! {
         newest 20
         connect 20
     ";
+    rule_5_a_notice_in_the_report_joins_the_gap_and_the_next_recovery_fills_both: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 10 events
+        ev 16 => H>
+        connect 1
+        ev 2..5 => -
+        ev 6..8 => R
+        comment dropped 12 events
+        gap open 3 15
+        latest 8
+        ev 21 => D
+        latest 8
+        wait 60s => >
+        connect 1
+        ev 2..8 => -
+        ev 9..20 => R
+        ev 21 => -
+        latest 21
+        wait 0s
+        gap recovered 15 15
+        memory
+    ";
+    rule_5_a_notice_in_the_report_with_no_cooldown_keeps_the_far_side: "
+        set cooldown 0s
+        connect live
+        ev 1..5 => D
+        comment dropped 10 events
+        ev 16 => H>
+        connect 1
+        ev 2..5 => -
+        ev 6..8 => R
+        comment dropped 12 events => >
+        connect 1
+        ev 2..8 => -
+        ev 9..15 => R
+        ev 17..20 => R
+        gap open 14 15
+        wait 2s
+        gap partial 14 15
+        memory 16
+    ";
+    rule_5_a_notice_in_the_report_of_part_of_the_rest_leaves_the_hole_as_wide_as_it_was: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 10 events
+        ev 16 => H>
+        connect 1
+        ev 2..5 => -
+        ev 6..8 => R
+        comment dropped 2 events
+        gap open 3 10
+        ev 11..18 => D
+        wait 60s => >
+        connect 1
+        ev 2..8 => -
+        ev 9..10 => R
+        ev 11..18 => -
+        latest 18
+        wait 0s
+        gap recovered 10 10
+    ";
+    rule_5_a_notice_in_place_of_the_far_side_joins_the_gap: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 2 events
+        ev 8 => H>
+        connect 1
+        ev 2..5 => -
+        ev 6..7 => R
+        comment dropped 2 events
+        gap open 2 4
+        ev 10 => D
+        wait 60s => >
+        connect 1
+        ev 2..7 => -
+        ev 8..9 => R
+        ev 10 => -
+        latest 10
+        wait 0s
+        gap recovered 4 4
+    ";
+    rule_5_a_notice_after_all_that_was_announced_opens_a_gap_of_its_own: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 2 events
+        wait 1s => >
+        connect 1
+        ev 2..5 => -
+        ev 6..7 => R
+        comment dropped 3 events
+        gap open 0 3
+        latest 7
+    ";
+    rule_5_a_crash_before_the_far_side_and_going_on_from_newest_fills_the_gap: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 1 events
+        ev 7 => H>
+        connect 1
+        ev 2..5 => -
+        ev 6 => R
+        ev 7..9 => D
+        gap recovered 1 1
+        comment dropped 3 events
+        crash
+        connect 9
+        ev 10..14 => D
+        latest 9
+        gap open 0 3
+        wait 60s => >
+        connect 1
+        ev 2..14 => -
+        latest 14
+        wait 0s
+        gap recovered 3 3
+    ";
+    rule_5_what_lies_after_the_hole_fills_nothing: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 1 events
+        ev 7 => H>
+        connect 1
+        ev 2..5 => -
+        ev 6 => R
+        ev 7..9 => D
+        comment dropped 3 events
+        ev 13 => D
+        crash
+        connect 13
+        ev 14..20 => D
+        wait 60s => >
+        connect 1
+        ev 2..9 => -
+        ev 10..11 => R
+        ev 13..20 => -
+        latest 20
+        wait 0s
+        gap partial 2 3
+        ev 21 => D
+    ";
+    rule_6_what_a_server_without_cursors_sent_from_newest_fills_nothing: "
+        set cooldown 60s
+        connect live
+        ev 1..5 => D
+        comment dropped 1 events
+        ev 7 => H>
+        connect 1
+        ev 2..5 => -
+        ev 6 => R
+        ev 7..9 => D
+        comment dropped 3 events
+        crash
+        connect 9
+        ev 20..30 => D
+        wait 60s => >
+        connect 1
+        ev 31 => D>
+        connect 8
+        ev 32 => D
+        gap unrecoverable 0 3
+    ";
+    rule_6_notices_in_a_row_are_recovered_where_the_number_came_from_newest: "
+        set cooldown 10s
+        connect live
+        ev 1..5 => D
+        comment dropped 2 events
+        ev 8 => H>
+        connect 1
+        ev 2 => -
+        comment dropped 2 events => >
+        connect 5
+        ev 6..9 => D
+        wait 10s => >
+        connect 1
+        ev 2 => -
+        gap open 2 2
+        comment dropped 2 events => >
+        connect 9
+        wait 10s => >
+        connect 1
+        ev 2 => -
+        comment dropped 2 events => >
+        connect 9
+        wait 10s => >
+        refuse 4
+        connect 9
+        gap recovered 2 2
+        latest 9
+    ";
     rule_5_max_replay_gives_up_as_partial: "
         set max-replay 3
         connect live

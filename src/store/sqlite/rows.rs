@@ -168,6 +168,8 @@ impl StreamRow<'_> {
             evidence: self.get("evidence")?,
             attempt: self.get("attempt")?,
             notices_in_row: self.get("notices_in_row")?,
+            filled: self.number("filled")?,
+            passed: self.get("passed")?,
         })
     }
 }

@@ -8,10 +8,10 @@ use crate::store::StoreError;
 const APPLICATION_ID: i64 = 0x7373_6563;
 
 /// The version of the schema that this build writes, and the newest that it reads.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Step `n` leads from version `n` to `n + 1`.
-const STEPS: [&str; SCHEMA_VERSION as usize] = [STEP_0, STEP_1, STEP_2];
+const STEPS: [&str; SCHEMA_VERSION as usize] = [STEP_0, STEP_1, STEP_2, STEP_3];
 
 /// Positions are namespaced (`stream#id`), times are microseconds since the Unix epoch, keys are 16 bytes, big-endian.
 /// `leases` outlives `cursors`: the epoch of a forgotten stream still fences its last owner off.
@@ -107,6 +107,12 @@ ALTER TABLE cursors ADD COLUMN last_key BLOB;
 /// What was delivered from memory is known by its own key, on whatever connection it comes.
 const STEP_2: &str = "
 ALTER TABLE cursors ADD COLUMN ahead_key BLOB;
+";
+
+/// What fills a gap while it waits for its recovery.
+const STEP_3: &str = "
+ALTER TABLE gaps ADD COLUMN filled INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE gaps ADD COLUMN passed INTEGER NOT NULL DEFAULT 1;
 ";
 
 /// What kind of file this is.

@@ -136,8 +136,9 @@ impl Checked<'_> {
 
     fn put_gap(&self, connection: &Connection, gap: &Gap) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO gaps (cursor, number, state, phase, text, dropped, recovered, removed, place,
-                       opened_at, ended_at, seq, progress, progress_before, evidence, attempt, notices_in_row)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+                       opened_at, ended_at, seq, progress, progress_before, evidence, attempt, notices_in_row,
+                       filled, passed)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
         let (progress, progress_before) = place(self.stream, gap.progress.as_ref());
         connection.prepare_cached(sql)?.execute(params![
             self.id,
@@ -157,6 +158,8 @@ impl Checked<'_> {
             gap.evidence,
             gap.attempt,
             gap.notices_in_row,
+            int(gap.filled),
+            gap.passed,
         ])?;
         Ok(())
     }
