@@ -174,7 +174,7 @@ fn evidence(verdict: &Verdict, figures: &TypePressure) -> String {
         (figures.missing, "missing"),
         (figures.brought_back, "brought back by resuming"),
         (figures.sent_again, "sent again"),
-        (figures.snapshots, "snapshots announced by a comment"),
+        (figures.snapshots, "snapshot(s) announced by a comment"),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {word}"));

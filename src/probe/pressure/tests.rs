@@ -32,9 +32,13 @@ fn held() -> impl Iterator<Item = u64> {
     (first..EVENTS).take_while(|number| published(*number) <= UNTIL_MS)
 }
 
+fn inferred(kept: impl Fn(u64) -> bool, last: Option<&str>, end: bool) -> Verdict {
+    inferred_of(block, kept, last, end)
+}
+
 /// What is inferred if of the events that the server held these come, before them a comment that announces a snapshot,
 /// after them any other comment, or the end.
-fn inferred(kept: impl Fn(u64) -> bool, last: Option<&str>, end: bool) -> Verdict {
+fn inferred_of(block: impl Fn(u64) -> String, kept: impl Fn(u64) -> bool, last: Option<&str>, end: bool) -> Verdict {
     let mut control = Recorder::new(1 << 20);
     let mut slow = Recorder::new(1 << 20);
     control.opened(at(0));
@@ -169,4 +173,15 @@ fn a_dropping_server_that_was_asked_only_once_may_keep_snapshots() {
 fn coalescing_by_keys_that_all_changed_may_be_a_snapshot() {
     let last = held().last().unwrap();
     assert_eq!(inferred(|number| number > last - 8, None, false).also_possible, Some(Policy::Resnapshot));
+}
+
+#[test]
+fn coalescing_is_sure_once_a_key_stayed_silent_and_did_not_come_again() {
+    let last = held().last().unwrap();
+    let with_rare = |number| match number {
+        3 => block(number).replace("K3", "RARE"),
+        _ => block(number),
+    };
+    let verdict = inferred_of(with_rare, |number| number > last - 8, None, false);
+    assert_eq!((verdict.policy, verdict.also_possible), (Policy::Coalesced, None));
 }
