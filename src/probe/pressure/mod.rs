@@ -7,6 +7,7 @@
 
 pub mod matching;
 pub mod policy;
+mod snapshots;
 #[cfg(test)]
 mod tests;
 
@@ -75,15 +76,19 @@ pub struct TypePressure {
     pub event: String,
     /// The word of the policy that was inferred.
     pub policy: &'static str,
+    /// The word of another policy that would have shown the same, where there is one.
+    pub also_possible: Option<&'static str>,
     /// The place of the key, for one that has keys.
     pub key: Option<String>,
+    /// Snapshots that a comment announced to the slow reader.
+    pub snapshots: u64,
     /// About how many events wait at most, where that was seen.
     pub buffer_events: Option<u64>,
     /// Events that the control got while the slow reader stood.
     pub published: u64,
     /// Of these, those that the slow reader got.
     pub delivered: u64,
-    /// Of those that it did not get, those that a newer one of their key stood for.
+    /// Of those that it did not get, those that a newer one stood for.
     pub superseded: u64,
     /// The rest of them.
     pub missing: u64,
@@ -128,6 +133,8 @@ fn of_type(trial: &Trial<'_>, matching: &Matching, verdict: &Verdict) -> TypePre
     let mut report = TypePressure {
         event: verdict.event.to_string(),
         policy: verdict.policy.word(),
+        also_possible: verdict.also_possible.map(Policy::word),
+        snapshots: verdict.snapshots,
         key: verdict.key.clone(),
         buffer_events: verdict.buffer_events,
         ..TypePressure::default()
@@ -146,7 +153,7 @@ fn of_type(trial: &Trial<'_>, matching: &Matching, verdict: &Verdict) -> TypePre
                 report.brought_back += u64::from(delivery.by_resume);
                 ages.push((ms(delivery.at.since(trial.from)), ms(delivery.at.since(event.at))));
             }
-            None if verdict.key.is_some() => report.superseded += 1,
+            None if verdict.policy.is_state() => report.superseded += 1,
             None => report.missing += 1,
         }
     }
@@ -167,6 +174,7 @@ fn evidence(verdict: &Verdict, figures: &TypePressure) -> String {
         (figures.missing, "missing"),
         (figures.brought_back, "brought back by resuming"),
         (figures.sent_again, "sent again"),
+        (figures.snapshots, "snapshot(s) announced by a comment"),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {word}"));
@@ -177,8 +185,11 @@ fn evidence(verdict: &Verdict, figures: &TypePressure) -> String {
         figures.age_p50_ms / 1e3,
         figures.age_p99_ms / 1e3
     ));
+    if let Some(other) = figures.also_possible {
+        text.push_str(&format!("; `{other}` would have shown the same"));
+    }
     let by_key = verdict.key.as_ref().map(|key| format!("coalesced by `{key}`: "));
-    let buffer = verdict.buffer_events.map(|count| format!("about {count} wait: "));
+    let buffer = verdict.buffer_events.map(|count| format!("about {count} wait at most, those on the way included: "));
     format!("{}{text}", by_key.filter(|_| verdict.policy == Policy::Coalesced).or(buffer).unwrap_or_default())
 }
 

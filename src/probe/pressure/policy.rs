@@ -1,11 +1,11 @@
 //! Which policy a server has for a type, by what it held while nothing was read.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::matching::Matching;
-use super::{Pause, Trial};
+use super::{Pause, Trial, snapshots};
 use crate::probe::finding::Code;
 use crate::probe::observe::{Seen, is_named_like_a_time};
 
@@ -15,6 +15,9 @@ const EDGES_MS: [u64; 4] = [0, 5, 10, 15];
 const HELD_PERCENT_MIN: usize = 30;
 /// Without loss, so many bytes behind are more than the network holds.
 const NETWORK_BYTES_MAX: u64 = 160 * 1024;
+/// After fewer pauses from which nothing came, a snapshot may have missed them all: it shows only if its event was
+/// published in the pause.
+const DROPS_MIN: usize = 3;
 /// A place in the data explains what was kept if it does so this well (the F1 measure: 1 is all and nothing else).
 const FIT_MIN: f64 = 0.75;
 /// What an event takes on the wire besides its data, about, in bytes.
@@ -57,6 +60,12 @@ impl Policy {
         }
     }
 
+    /// Of what did not come, a newer event stood for it.
+    #[must_use]
+    pub fn is_state(self) -> bool {
+        matches!(self, Self::Coalesced | Self::Resnapshot)
+    }
+
     /// The code of the finding.
     #[must_use]
     pub fn code(self) -> Code {
@@ -80,6 +89,10 @@ pub struct Verdict {
     pub event: Arc<str>,
     /// What is done for it.
     pub policy: Policy,
+    /// What else would have shown the same.
+    pub also_possible: Option<Policy>,
+    /// Snapshots that a comment announced.
+    pub snapshots: u64,
     /// The place of the key.
     pub key: Option<String>,
     /// About how many wait at most.
@@ -216,7 +229,18 @@ fn fits_of(trial: &Trial<'_>, rest: &[(usize, &Seen)], kept: &BTreeSet<usize>) -
 }
 
 fn judge(trial: &Trial<'_>, matching: &Matching, event: &Arc<str>, shown: &[Shown], is_felt: bool) -> Verdict {
-    let verdict = |policy| Verdict { event: Arc::clone(event), policy, key: None, buffer_events: None };
+    let (snapshots, messages) = snapshots::of_type(trial, event);
+    let verdict = |policy| Verdict {
+        event: Arc::clone(event),
+        policy,
+        also_possible: None,
+        snapshots,
+        key: None,
+        buffer_events: None,
+    };
+    if snapshots > 0 {
+        return Verdict { key: best_key(shown).filter(|_| messages > 1), ..verdict(Policy::Resnapshot) };
+    }
     let again: u64 = trial
         .control
         .events()
@@ -235,7 +259,10 @@ fn judge(trial: &Trial<'_>, matching: &Matching, event: &Arc<str>, shown: &[Show
         return Verdict { key: best_key(shown), ..verdict(Policy::Resnapshot) };
     }
     if is_often(newest) {
-        return Verdict { key: best_key(shown), ..verdict(Policy::Coalesced) };
+        let key = best_key(shown);
+        let silent = key.as_ref().is_some_and(|key| stayed_silent(trial, matching, event, key));
+        let also_possible = (!silent).then_some(Policy::Resnapshot);
+        return Verdict { key, also_possible, ..verdict(Policy::Coalesced) };
     }
     if is_told {
         let held =
@@ -244,19 +271,42 @@ fn judge(trial: &Trial<'_>, matching: &Matching, event: &Arc<str>, shown: &[Show
     }
     // What came after all was late, not dropped.
     if none > 0 && lost_any(trial, matching, event) {
-        return verdict(Policy::Dropped);
+        let also_possible = (none < DROPS_MIN).then_some(Policy::Resnapshot);
+        return Verdict { also_possible, ..verdict(Policy::Dropped) };
     }
     let cuts = trial.slow.stands.iter().any(|stand| stand.ended.is_some());
     let control_stands = trial.control.stands.first().is_some_and(|stand| stand.ended.is_none());
     if cuts && control_stands {
         return Verdict { buffer_events: buffer(trial, matching, event, shown), ..verdict(Policy::BufferDisconnect) };
     }
-    let is_whole = count(|shown| matches!(shown, Shown::All(_))) == shown.len();
+    // What came only after the wait for it came all the same.
+    let is_whole = !lost_any(trial, matching, event);
     let behind = bytes_behind(trial, matching);
-    if is_whole && !lost_any(trial, matching, event) && (behind >= NETWORK_BYTES_MAX || is_felt && !shown.is_empty()) {
+    if is_whole && (behind >= NETWORK_BYTES_MAX || is_felt && !shown.is_empty()) {
         return Verdict { buffer_events: None, ..verdict(Policy::Unbounded) };
     }
     verdict(if is_whole { Policy::NotFelt } else { Policy::Unclear })
+}
+
+/// Whether a key that the server knew did not change from a hole until the slow reader had caught up, and did not come
+/// again: a snapshot would have held it.
+fn stayed_silent(trial: &Trial<'_>, matching: &Matching, event: &str, key: &str) -> bool {
+    let of_type: Vec<(usize, &Seen)> =
+        trial.control.events().enumerate().filter(|(_, seen)| *seen.event == *event).collect();
+    let values = |events: &[(usize, &Seen)]| -> HashSet<u64> {
+        events.iter().filter_map(|(_, seen)| trial.control.value_at(seen, key)).collect()
+    };
+    trial.pauses.iter().filter(|pause| !is_cut(trial, **pause)).any(|pause| {
+        let begin = of_type.partition_point(|(_, seen)| seen.at <= pause.from);
+        let end = of_type.partition_point(|(_, seen)| seen.at <= pause.until);
+        let after = of_type.partition_point(|(_, seen)| seen.at <= pause.caught_up);
+        let hole = of_type[begin..end].iter().position(|(at, _)| matching.delivery(*at).is_none());
+        hole.is_some_and(|hole| {
+            let known = &of_type[..begin + hole];
+            let known = &known[known.partition_point(|(at, _)| *at < matching.begins())..];
+            !values(known).is_subset(&values(&of_type[begin + hole..after]))
+        })
+    })
 }
 
 /// The place that explains best over all pauses; of equals the first in the data.

@@ -32,8 +32,13 @@ fn held() -> impl Iterator<Item = u64> {
     (first..EVENTS).take_while(|number| published(*number) <= UNTIL_MS)
 }
 
-/// What is inferred if of the events that the server held these come, then this comment or the end.
 fn inferred(kept: impl Fn(u64) -> bool, last: Option<&str>, end: bool) -> Verdict {
+    inferred_of(block, kept, last, end)
+}
+
+/// What is inferred if of the events that the server held these come, before them a comment that announces a snapshot,
+/// after them any other comment, or the end.
+fn inferred_of(block: impl Fn(u64) -> String, kept: impl Fn(u64) -> bool, last: Option<&str>, end: bool) -> Verdict {
     let mut control = Recorder::new(1 << 20);
     let mut slow = Recorder::new(1 << 20);
     control.opened(at(0));
@@ -52,7 +57,11 @@ fn inferred(kept: impl Fn(u64) -> bool, last: Option<&str>, end: bool) -> Verdic
             slow.ended(at(UNTIL_MS + 2), Ended::Clean);
             break;
         }
-        if is_after && let Some(text) = last.filter(|_| published(number - 1) <= UNTIL_MS) {
+        let is_next = match last {
+            Some(text) if text.starts_with("snapshot") => held.iter().find(|held| kept(**held)) == Some(&number),
+            _ => is_after && published(number - 1) <= UNTIL_MS,
+        };
+        if let Some(text) = last.filter(|_| is_next) {
             slow.bytes(at(UNTIL_MS + 1), format!(": {text}\n\n").as_bytes());
         }
         if !held.contains(&number) || kept(number) {
@@ -112,4 +121,67 @@ fn the_end_of_the_slow_connection_alone_is_a_full_buffer() {
 #[test]
 fn everything_is_no_policy_while_the_network_may_hold_it() {
     assert_eq!(inferred(|_| true, None, false).policy, Policy::NotFelt);
+}
+
+#[test]
+fn an_announced_snapshot_is_one_however_it_looks() {
+    let last = held().last().unwrap();
+    let verdict = inferred(|number| number > last - 8, Some("snapshot, 8 messages"), false);
+    assert_eq!((verdict.policy, verdict.key.as_deref(), verdict.snapshots), (Policy::Resnapshot, Some("/sym"), 1));
+    assert_eq!(DropNotices::new(true, &[]).comment("snapshot, 8 messages"), None, "nothing to recover");
+}
+
+#[test]
+fn a_snapshot_that_everybody_got_tells_nothing_of_slow_readers() {
+    let both = snapshots_of(true);
+    let slow_alone = snapshots_of(false);
+    assert_eq!((both, slow_alone), (0, 1));
+}
+
+/// Snapshots of the slow reader that count, if the control got the same or not.
+fn snapshots_of(control_too: bool) -> u64 {
+    let seen = |announced: bool| {
+        let mut recorder = Recorder::new(1 << 20);
+        recorder.opened(at(0));
+        if announced {
+            recorder.bytes(at(UNTIL_MS), b": snapshot, 1 messages\n\n");
+        }
+        recorder.bytes(at(UNTIL_MS), block(1).as_bytes());
+        recorder.into_observation()
+    };
+    let (control, slow) = (seen(control_too), seen(true));
+    let notices = DropNotices::new(true, &[]);
+    let pauses = [Pause { from: at(FROM_MS), until: at(UNTIL_MS), caught_up: at(UNTIL_MS + 100) }];
+    let trial = Trial {
+        control: &control,
+        slow: &slow,
+        pauses: &pauses,
+        notices: &notices,
+        limit_rate: None,
+        from: at(0),
+        until: at(3000),
+    };
+    snapshots::of_type(&trial, "price").0
+}
+
+#[test]
+fn a_dropping_server_that_was_asked_only_once_may_keep_snapshots() {
+    assert_eq!(inferred(|_| false, None, false).also_possible, Some(Policy::Resnapshot));
+}
+
+#[test]
+fn coalescing_by_keys_that_all_changed_may_be_a_snapshot() {
+    let last = held().last().unwrap();
+    assert_eq!(inferred(|number| number > last - 8, None, false).also_possible, Some(Policy::Resnapshot));
+}
+
+#[test]
+fn coalescing_is_sure_once_a_key_stayed_silent_and_did_not_come_again() {
+    let last = held().last().unwrap();
+    let with_rare = |number| match number {
+        3 => block(number).replace("K3", "RARE"),
+        _ => block(number),
+    };
+    let verdict = inferred_of(with_rare, |number| number > last - 8, None, false);
+    assert_eq!((verdict.policy, verdict.also_possible), (Policy::Coalesced, None));
 }

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use super::counts::{ClientStanding, Stats};
 use super::event::Published;
 use super::log::{Current, Log};
-use crate::backpressure::{Kind, Offer, Policies, Queue, Taken, Verdict};
+use crate::backpressure::{Kind, Offer, Policies, Queue, RuleIndex, Taken, Verdict};
 use crate::wire::encode;
 
 /// How much is taken from the queue for one write, in bytes: what is on its way can no longer be replaced.
@@ -286,9 +286,15 @@ impl Client {
             match taken {
                 Taken::Event { payload, carries_id } => self.send(&payload, carries_id, common),
                 Taken::Notice { dropped, .. } => self.notice(dropped, common),
-                Taken::Snapshot { rule } => self.snapshot.extend(common.current.of(rule).cloned()),
+                Taken::Snapshot { rule } => self.begin_snapshot(rule, common),
             }
         }
+    }
+
+    /// A snapshot looks like the events of a client that keeps up, so a comment before it says what follows.
+    fn begin_snapshot(&mut self, rule: RuleIndex, common: &Common<'_>) {
+        self.snapshot.extend(common.current.of(rule).cloned());
+        encode::comment(&mut self.sending, &format!("snapshot, {} messages", self.snapshot.len()));
     }
 
     fn send(&mut self, event: &Published, carries_id: bool, common: &mut Common<'_>) {

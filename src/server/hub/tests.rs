@@ -209,7 +209,7 @@ fn a_resnapshot_gives_the_newest_of_each_key_when_the_client_recovers() {
     desk.ticks(1);
     (0..6).for_each(|n| desk.publish("book", &format!(r#"{{"k":{}}}"#, n % 2)));
     desk.ticks(1);
-    assert_eq!(client.all(), ["100", "105", "106", "107"]);
+    assert_eq!(client.all(), ["100", ": snapshot, 2 messages", "105", "106", "107"]);
     assert_eq!(desk.0.stats().types["book"].discarded, 6);
 }
 
