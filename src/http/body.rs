@@ -1,8 +1,8 @@
 //! The rest of a response, in chunks worth waking anybody for.
 //!
 //! Most servers send an HTTP chunk an event, the HTTP library gives no more than a few kilobytes at a time, and waking
-//! the thread that sleeps on the network for each costs several times what reading an event costs. So a task beside the
-//! connection's own collects what is there already, waits for nothing more once there is something, and hands it on.
+//! whoever waits for them for each costs several times what reading an event costs. So a task beside the connection's own,
+//! on the network's thread, collects what is there already, waits for nothing more once there is something, and hands it on.
 //! Must never know what the bytes mean.
 
 use std::future::{Future, poll_fn};
@@ -12,9 +12,8 @@ use std::task::Poll;
 use bytes::{Bytes, BytesMut};
 use reqwest::Response;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
-use super::errors;
+use super::{errors, network};
 use crate::consumer::ports::Broken;
 
 /// What is collected is handed on when it has so many bytes.
@@ -30,25 +29,19 @@ type Part = Result<Bytes, Broken>;
 #[derive(Debug)]
 pub(super) struct Collector {
     parts: mpsc::Receiver<Part>,
-    task: JoinHandle<()>,
+    _task: network::Task<()>,
 }
 
 impl Collector {
     /// Starts to read `response`.
     pub(super) fn new(response: Response) -> Self {
         let (sender, parts) = mpsc::channel(WAITING_MAX);
-        Self { parts, task: tokio::spawn(collect(response, sender)) }
+        Self { parts, _task: network::spawn(collect(response, sender)) }
     }
 
     /// The next bytes, never none of them; `None` at a clean end. Cancel-safe.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, Broken> {
         self.parts.recv().await.transpose()
-    }
-}
-
-impl Drop for Collector {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

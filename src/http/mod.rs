@@ -8,6 +8,7 @@ mod body;
 mod client;
 mod errors;
 mod name;
+mod network;
 mod options;
 mod query;
 mod redirect;
@@ -108,8 +109,11 @@ impl HttpTransport {
             let request = build(&hop)?;
             let asked = request.url().clone();
             let peer = errors::Peer::of(&asked, self.proxies.as_ref(), !hop.is_first());
-            let sent = self.within_head_timeout(self.client.execute(request)).await;
+            let client = self.client.clone();
+            let sent = network::spawn(async move { client.execute(request).await });
+            let sent = self.within_head_timeout(sent).await;
             let sent = sent.ok_or_else(|| errors::no_head(&peer, self.options.head_timeout))?;
+            let sent = sent.map_err(|error| unusable([error.to_string()]))?;
             let response = sent.map_err(|error| errors::unreachable(error, &peer, &material.secrets))?;
             match hop.next(&asked, &response)? {
                 Some(next) => hop = next,
