@@ -470,7 +470,7 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             [CompletionResult]::new('--drop-event', '--drop-event', [CompletionResultType]::ParameterName, 'Events of this type count as drop notices (repeatable) [always: lagged, overflow, slow_consumer]')
             [CompletionResult]::new('--once', '--once', [CompletionResultType]::ParameterName, 'End when the source has ended and every client has been given everything')
             [CompletionResult]::new('--number', '--number', [CompletionResultType]::ParameterName, 'Number the events, instead of leaving them the ids that their source gave them')
-            [CompletionResult]::new('--allow-remote', '--allow-remote', [CompletionResultType]::ParameterName, 'Allow an address that other machines can reach: whoever does reads everything')
+            [CompletionResult]::new('--allow-remote', '--allow-remote', [CompletionResultType]::ParameterName, 'Allow an address that other machines can reach, and any name in `Host`: whoever gets there reads everything')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing on stderr but warnings and errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing on stderr but warnings and errors')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')

@@ -443,7 +443,7 @@ set edit:completion:arg-completer[ssectl] = {|@words|
             cand --drop-event 'Events of this type count as drop notices (repeatable) [always: lagged, overflow, slow_consumer]'
             cand --once 'End when the source has ended and every client has been given everything'
             cand --number 'Number the events, instead of leaving them the ids that their source gave them'
-            cand --allow-remote 'Allow an address that other machines can reach: whoever does reads everything'
+            cand --allow-remote 'Allow an address that other machines can reach, and any name in `Host`: whoever gets there reads everything'
             cand -q 'Say nothing on stderr but warnings and errors'
             cand --quiet 'Say nothing on stderr but warnings and errors'
             cand -k 'Do not verify the server''s certificate'

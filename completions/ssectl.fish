@@ -356,7 +356,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l drop-notice -d '
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l drop-event -d 'Events of this type count as drop notices (repeatable) [always: lagged, overflow, slow_consumer]' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l once -d 'End when the source has ended and every client has been given everything'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l number -d 'Number the events, instead of leaving them the ids that their source gave them'
-complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l allow-remote -d 'Allow an address that other machines can reach: whoever does reads everything'
+complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l allow-remote -d 'Allow an address that other machines can reach, and any name in `Host`: whoever gets there reads everything'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s q -l quiet -d 'Say nothing on stderr but warnings and errors'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand serve" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'

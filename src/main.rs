@@ -4,9 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use clap::Parser;
 use clap::error::ErrorKind;
-use ssectl::cli::{Cli, Command};
+use ssectl::cli::{self, Cli, Command};
 use ssectl::commands::{self, checkpoint, completions, demo, follow, probe, replay, serve};
 use ssectl::consumer::time::Timestamp;
 use ssectl::error::{Exit, Failure};
@@ -16,7 +15,7 @@ use ssectl::settings::{
 
 fn main() -> ExitCode {
     let arguments = Arguments::of_process();
-    let cli = match Cli::try_parse_from(arguments.typed()) {
+    let cli = match cli::read(arguments.typed()) {
         Ok(cli) => cli,
         // Help and versions are what was asked for.
         Err(error) if !error.use_stderr() => error.exit(),

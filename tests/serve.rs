@@ -307,14 +307,43 @@ fn a_signal_ends_it_in_order() {
 }
 
 #[test]
+fn a_public_name_that_leads_here_gets_nothing() {
+    let place = Place::new();
+    let serve = Serve::start(&place, &["-"]);
+    for target in ["/events", "/snapshot", "/metrics", "/"] {
+        let mut socket = TcpStream::connect(serve.addr()).unwrap();
+        write!(socket, "GET {target} HTTP/1.1\r\nHost: rebound.example:80\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 421 "), "{target}: {answer}");
+    }
+    drop(serve);
+    let serve = Serve::start(&place, &["-", "--allow-remote"]);
+    let mut socket = TcpStream::connect(serve.addr()).unwrap();
+    write!(socket, "GET /metrics HTTP/1.1\r\nHost: rebound.example:80\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+}
+
+#[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new();
+    std::fs::write(place.path("empty.ndjson"), "").unwrap();
+    std::fs::write(place.path("garbage.txt"), "nothing of\nthis kind\n").unwrap();
     for (arguments, code, word) in [
         (&["serve"][..], 2, "hint:"),
         (&["serve", "--synthetic", "a:colour=red"], 2, "colour"),
         (&["serve", "-", "--policy", "a=bufer:5"], 2, "no policy"),
         (&["serve", "-", "--listen", "0.0.0.0:0"], 2, "--allow-remote"),
-        (&["serve", "nowhere.ndjson", "--wait", "0"], 1, "nowhere.ndjson"),
+        (&["serve", "nowhere.ndjson"], 1, "nowhere.ndjson"),
+        (&["serve", "empty.ndjson"], 1, "it is empty"),
+        (&["serve", "garbage.txt", "--wait", "0", "--once"], 1, "no event in it"),
+        (&["serve", "."], 1, "a directory"),
+        (&["serve", "-", "--policy", "buffer:3"], 2, "TYPE=buffer:3"),
+        (&["serve", "--synthetic", "a;b;a"], 2, "twice"),
+        (&["serve", "-", "-u", "a:b"], 2, "without `--relay STREAM`"),
+        (&["serve", "--synthetic", "a", "--drop-event", "x"], 2, "--relay"),
         (&["serve", "--synthetic", "a", "--log", "/proc/none/x.db"], 6, "/proc/none/x.db"),
     ] {
         let ended = place.run(arguments);

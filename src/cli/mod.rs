@@ -9,10 +9,12 @@ pub mod run;
 pub mod serve;
 pub mod stream;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
 use self::checkpoint::CheckpointArgs;
@@ -253,4 +255,20 @@ impl From<DemoOnDrop> for OnDrop {
 #[must_use]
 pub fn command() -> clap::Command {
     Cli::command()
+}
+
+/// Reads a command line, the name of the program first.
+///
+/// # Errors
+/// What is wrong with it, or the help that was asked for.
+pub fn read(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let matches = command().try_get_matches_from(arguments)?;
+    if let Some(serve) = matches.subcommand_matches("serve")
+        && !serve.contains_id("relay")
+        && ["ConnectionArgs", "DropArgs"].iter().any(|group| serve.contains_id(group))
+    {
+        let why = "`serve` connects nowhere without `--relay STREAM`, so options of a connection say nothing";
+        return Err(command().error(ErrorKind::ArgumentConflict, why));
+    }
+    Cli::from_arg_matches(&matches)
 }

@@ -55,7 +55,7 @@ pub struct ServeArgs {
     /// Which config file.
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// How to connect to the other stream.
+    /// How to connect to the other stream: with `--relay` only.
     #[command(flatten)]
     pub connection: ConnectionArgs,
     /// What its drop notices are.
@@ -74,7 +74,7 @@ pub struct PolicyArgs {
     /// What happens to a type's events while a client is slow (repeatable); or a TOML file of such rules
     ///
     /// coalesce:/POINTER[,keys=N]: the newest event of each key waits, the key being the value in the data to which the
-    /// pointer leads. buffer:N[,overflow=disconnect|notice]: N events wait, in order; at the next the stream ends and the
+    /// pointer leads. buffer[:N][,overflow=disconnect|notice]: N events (1024) wait, in order; at the next the stream ends and the
     /// client comes back for the rest, or it is dropped and a comment says how many were. drop: none waits. resnapshot[:/POINTER]:
     /// none waits, and one snapshot of the newest follows. TYPE `*` is every other type [default: *=buffer:1024].
     ///
@@ -125,7 +125,7 @@ pub struct ServerArgs {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
-    /// Allow an address that other machines can reach: whoever does reads everything
+    /// Allow an address that other machines can reach, and any name in `Host`: whoever gets there reads everything
     #[arg(long)]
     pub allow_remote: bool,
     /// Send a comment after this long without anything else [default: 15s]

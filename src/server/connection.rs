@@ -34,7 +34,7 @@ pub(super) async fn serve(
         _ = stopped.wait_for(|&stop| stop) => return,
     };
     let answer = match &head {
-        Ok(head) => respond::answer(head, &hub),
+        Ok(head) => respond::answer(head, &hub, &options),
         Err(NoHead::Gone) => return,
         Err(why) => respond::no_head(*why),
     };

@@ -1,5 +1,6 @@
 //! The head of a request: method, path, and where a cursor may stand. Read by `httparse`, within a size and a time.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
@@ -10,6 +11,8 @@ use super::ServerOptions;
 const HEADERS_MAX: usize = 100;
 const READ_BYTES: usize = 1024;
 const CURSOR: &str = "last-event-id";
+/// As the parameter is spelt in the wild.
+const CURSOR_PARAMETERS: [&str; 3] = [CURSOR, "lastEventId", "last_event_id"];
 
 /// What is known of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub(super) struct Head {
     pub(super) path: String,
     /// The id to start after. The header wins: a browser's reconnection sends it with the URL it was first given.
     pub(super) cursor: Option<String>,
+    /// It was asked for by a name that a stranger's DNS could lead here.
+    pub(super) is_of_a_foreign_host: bool,
 }
 
 /// Why there is no head.
@@ -73,12 +78,26 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, NoHead> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let header = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case(CURSOR));
     let of_header = header.map(|header| String::from_utf8_lossy(header.value).trim().to_owned());
-    let of_query = || url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == CURSOR);
+    let is_cursor = |name: &str| CURSOR_PARAMETERS.contains(&name);
+    let of_query = || url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| is_cursor(name));
+    let host = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"));
     Ok(Some(Head {
         method: request.method.unwrap_or_default().to_owned(),
         path: path.to_owned(),
         cursor: of_header.or_else(|| of_query().map(|(_, value)| value.into_owned())),
+        is_of_a_foreign_host: host.is_some_and(|host| is_foreign(&String::from_utf8_lossy(host.value))),
     }))
+}
+
+/// A public name, which has a dot. Addresses and names without one (`localhost`, that of a container) lead nowhere else.
+fn is_foreign(host: &str) -> bool {
+    let host = host.trim();
+    if host.starts_with('[') {
+        return false;
+    }
+    let name = host.split_once(':').map_or(host, |(name, _)| name).trim_end_matches('.');
+    let is_local = name.rsplit('.').next().is_some_and(|last| last.eq_ignore_ascii_case("localhost"));
+    name.contains('.') && !is_local && name.parse::<Ipv4Addr>().is_err()
 }
 
 #[cfg(test)]
@@ -94,9 +113,22 @@ mod tests {
         let cursor = |text: &str| head(text).cursor;
         assert_eq!(cursor("GET /events HTTP/1.1\r\nLast-Event-ID:  a-7 \r\n\r\n").as_deref(), Some("a-7"));
         assert_eq!(cursor("GET /events?a=b&last-event-id=%3116 HTTP/1.1\r\n\r\n").as_deref(), Some("116"));
+        assert_eq!(cursor("GET /e?lastEventId=7 HTTP/1.1\r\n\r\n").as_deref(), Some("7"));
+        assert_eq!(cursor("GET /e?last_event_id=8 HTTP/1.1\r\n\r\n").as_deref(), Some("8"));
         assert_eq!(cursor("GET /e?last-event-id=1 HTTP/1.1\r\nlast-event-id: 2\r\n\r\n").as_deref(), Some("2"));
         assert_eq!(cursor("GET /e HTTP/1.1\r\n\r\n"), None);
         assert_eq!(head("GET /e?x HTTP/1.1\r\n\r\n").path, "/e");
+    }
+
+    #[test]
+    fn a_public_name_is_foreign() {
+        for host in ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example."] {
+            assert!(head(&format!("GET /e HTTP/1.1\r\nhost: {host}\r\n\r\n")).is_of_a_foreign_host, "{host}");
+        }
+        for host in ["localhost", "LOCALHOST:1", "a.localhost:80", "127.0.0.1:8080", "[::1]:8080", "[::1]", "box", ""] {
+            assert!(!head(&format!("GET /e HTTP/1.1\r\nHost: {host}\r\n\r\n")).is_of_a_foreign_host, "{host}");
+        }
+        assert!(!head("GET /e HTTP/1.0\r\n\r\n").is_of_a_foreign_host);
     }
 
     #[test]

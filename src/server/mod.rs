@@ -54,6 +54,8 @@ const IDLE_POLL: Duration = Duration::from_millis(10);
 pub struct ServerOptions {
     /// Where it listens; port 0 takes a free one.
     pub listen: SocketAddr,
+    /// It may be asked for by any name. Else only by an address, or a name that leads to no other machine.
+    pub any_host: bool,
     /// Events are numbered from here, each higher by 1; `None` leaves them the ids that their source gave them.
     pub first_id: Option<u64>,
     /// What a slow client costs.
@@ -85,6 +87,7 @@ impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            any_host: false,
             first_id: None,
             policies: Policies::default(),
             log_events: 100_000,

@@ -20,7 +20,12 @@ pub(super) enum Answer {
 }
 
 /// The answer to a request.
-pub(super) fn answer(head: &Head, hub: &Hub) -> Answer {
+pub(super) fn answer(head: &Head, hub: &Hub, options: &ServerOptions) -> Answer {
+    if head.is_of_a_foreign_host && !options.any_host {
+        // A page of that name would read it in a browser on this machine (DNS rebinding).
+        let text = "this server is for this machine alone: ask for it at localhost\n";
+        return Answer::Whole(response("421 Misdirected Request", TEXT, text.as_bytes(), ""));
+    }
     let known = [STREAM_PATH, STATS_PATH, SNAPSHOT_PATH, METRICS_PATH, "/"];
     if !known.contains(&head.path.as_str()) {
         let text = format!("there are only {} here\n", known.join(", "));

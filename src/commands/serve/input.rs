@@ -17,6 +17,8 @@ use crate::settings::serve::Speed;
 
 /// How much is read at once, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
+/// What stdin is called.
+const STDIN: &str = "stdin";
 /// How many chunks may be read ahead.
 const CHUNKS_AHEAD: usize = 4;
 
@@ -25,7 +27,7 @@ const CHUNKS_AHEAD: usize = 4;
 /// # Errors
 /// It cannot be read, or the log's file does not take it.
 pub(super) async fn play_stdin(outlet: &Outlet, warn: &dyn Fn(&str)) -> Result<(), Failure> {
-    play(io::stdin(), "stdin", Speed::Max, Player::new(outlet, warn)).await
+    play(io::stdin(), STDIN, Speed::Max, Player::new(outlet, warn)).await
 }
 
 /// Serves a file, by the times that are in it.
@@ -37,6 +39,30 @@ pub(super) async fn play_file(path: &Path, speed: Speed, outlet: &Outlet, warn: 
     let file = File::open(path)
         .map_err(|error| Failure::new(Exit::Failure, format!("read `{name}`")).cause(error.to_string()))?;
     play(file, &name, speed, Player::new(outlet, warn)).await
+}
+
+/// That a file can be played, before anybody waits for it. A pipe has no end to look at.
+///
+/// # Errors
+/// It is not there, cannot be read, or is empty.
+pub(super) fn check(path: &Path) -> Result<(), Failure> {
+    let name = path.display().to_string();
+    let unreadable = |error: io::Error| Failure::new(Exit::Failure, format!("read `{name}`")).cause(error.to_string());
+    let found = std::fs::metadata(path).map_err(unreadable)?;
+    if found.is_dir() {
+        return Err(Failure::new(Exit::Failure, format!("serve `{name}`")).cause("it is a directory"));
+    }
+    if !found.is_file() {
+        return Ok(());
+    }
+    File::open(path).map_err(unreadable)?;
+    if found.len() == 0 { Err(nothing_in(&name, "it is empty")) } else { Ok(()) }
+}
+
+fn nothing_in(name: &str, why: &str) -> Failure {
+    Failure::new(Exit::Failure, format!("serve `{name}`"))
+        .cause(why)
+        .hint("records as `ssectl tail -o json` writes them, or a stream as `curl -N` saves it")
 }
 
 async fn play(
@@ -58,7 +84,9 @@ async fn play(
         player.play(&mut steps, &mut pace).await?;
     }
     reader.finish(&mut steps);
-    player.play(&mut steps, &mut pace).await
+    player.play(&mut steps, &mut pace).await?;
+    // Nothing on stdin is what some programs have to say.
+    if player.found || name == STDIN { Ok(()) } else { Err(nothing_in(name, "there is no event in it")) }
 }
 
 fn read(mut input: impl Read, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
@@ -101,11 +129,13 @@ struct Player<'a> {
     outlet: &'a Outlet,
     warn: &'a dyn Fn(&str),
     events: Vec<Publication>,
+    /// Something was played.
+    found: bool,
 }
 
 impl<'a> Player<'a> {
     fn new(outlet: &'a Outlet, warn: &'a dyn Fn(&str)) -> Self {
-        Self { outlet, warn, events: Vec::new() }
+        Self { outlet, warn, events: Vec::new(), found: false }
     }
 
     async fn play(&mut self, steps: &mut Vec<Recorded>, pace: &mut Pace) -> Result<(), Failure> {
@@ -114,6 +144,7 @@ impl<'a> Player<'a> {
                 self.flush().await?;
                 sleep_until(due).await;
             }
+            self.found |= !matches!(step, Step::Bad(..) | Step::Cut);
             match step {
                 Step::Event(event) => {
                     self.events.push(event);

@@ -28,6 +28,9 @@ async fn serve(settings: ServeSettings) -> Result<Exit, Failure> {
     let signals = ShutdownHandle::default();
     signals::listen(signals.clone())?;
     let listen = settings.server.listen;
+    if let Source::File(path) = &settings.source {
+        input::check(path)?;
+    }
     let (log, events) = match &settings.log {
         Some(path) => outlet::open_log(path, settings.server.log_events).map(|(log, events)| (Some(log), events))?,
         None => (None, Vec::new()),

@@ -112,6 +112,7 @@ impl ServeSettings {
         }
         let server = ServerOptions {
             listen: args.server.listen,
+            any_host: args.server.allow_remote,
             first_id: (is_made_up || args.number).then_some(1),
             policies,
             log_events: args.log.log_events,

@@ -7,13 +7,19 @@ use crate::settings::parse::{Parsed, size};
 /// The fastest rate that is made up, in events a second.
 const RATE_MAX: f64 = 1_000_000.0;
 
+/// The words that begin a policy, which is no name of a file.
+const KINDS: [&str; 4] = ["coalesce", "buffer", "drop", "resnapshot"];
+
 /// `TYPE=KIND…`, or the name of a file.
 ///
 /// # Errors
-/// If it is empty.
+/// If it is empty, or its type is missing.
 pub fn policy(text: &str) -> Parsed<PolicySource> {
     match text {
         "" => Err("a policy is written `TYPE=KIND`, as in `price=coalesce:/sym`".to_owned()),
+        _ if KINDS.contains(&text.split([':', ',']).next().unwrap_or(text)) => {
+            Err(format!("a policy is written `TYPE=KIND`: `TYPE={text}`, or `*={text}` for all types"))
+        }
         _ if text.contains('=') => Ok(PolicySource::Rule(text.to_owned())),
         _ => Ok(PolicySource::File(text.into())),
     }
@@ -49,7 +55,12 @@ pub fn at_least_one(text: &str) -> Parsed<usize> {
 pub fn synthetic(text: &str) -> Parsed<Synthetic> {
     let types = text.split(';').map(str::trim).filter(|part| !part.is_empty()).map(synthetic_type);
     let types: Vec<_> = types.collect::<Result<_, _>>()?;
-    if types.is_empty() { Err("no type is named, as in `price:rate=50/s`".to_owned()) } else { Ok(Synthetic(types)) }
+    let twice = types.iter().enumerate().find(|(at, one)| types[..*at].iter().any(|before| before.event == one.event));
+    match twice {
+        Some((_, one)) => Err(format!("the type `{}` is there twice", one.event)),
+        None if types.is_empty() => Err("no type is named, as in `price:rate=50/s`".to_owned()),
+        None => Ok(Synthetic(types)),
+    }
 }
 
 fn synthetic_type(text: &str) -> Parsed<SyntheticType> {
