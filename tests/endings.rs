@@ -602,3 +602,17 @@ fn an_id_whose_block_was_cut_off_is_not_kept_at_the_end_of_a_run() {
     assert_eq!(done.ids(), ["1"]);
     assert_eq!(place.show("s")["latest"], "1");
 }
+
+#[test]
+fn a_resume_that_has_no_position_at_its_end_says_that_the_next_starts_live_again() {
+    let place = Place::new();
+    let said = "the next `ssectl resume";
+    let quiet = Server::start([Script::new().sse().send("data: no id\n\n").until_closed()]);
+    let done = place.run(&resume(&quiet.url("/e"), &["--until-idle", "100ms"]));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(done.stderr.contains(said) && done.stderr.contains("--initial id:ID"), "{}", done.stderr);
+    let placed = Server::start([Script::new().sse().send("id: 1\n\n").until_closed()]);
+    let done = place.run(&resume(&placed.url("/e"), &["--until-idle", "100ms"]));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(!done.stderr.contains(said), "an id-only block is a position: {}", done.stderr);
+}

@@ -35,6 +35,7 @@ fn a_server_that_quotes_any_secret_of_a_request_is_not_quoted() {
         assert!(!text.contains("hunter2"), "{place}: {text}");
     }
     assert!(done.stderr.contains("the server answered 401 Unauthorized: no ***, ***"), "{}", done.stderr);
+    assert!(done.stderr.contains("hint: these credentials are not the right ones"), "{}", done.stderr);
     let stored: Vec<u8> =
         [std::fs::read(place.db()).unwrap(), std::fs::read(place.path("ssectl.db-wal")).unwrap_or_default()].concat();
     assert!(!stored.windows(7).any(|bytes| bytes == b"hunter2"), "the database");

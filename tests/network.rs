@@ -193,6 +193,7 @@ fn connections_that_end_again_and_again_are_said_to_with_what_helps() {
     assert_eq!(said.len(), 1, "after the fourth, and not after each: {}", done.stderr);
     assert!(said[0].starts_with("warning: ") && said[0].contains("waiting for the network"), "{said:?}");
     assert!(said[0].contains("`ssectl probe`"), "{said:?}");
+    assert!(said[0].contains("0 drop notices on 4 connections in "), "{said:?}");
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(super) struct Circumstances<'a> {
     pub(super) bounded: bool,
     /// The next run finds what this one stored.
     pub(super) stored: bool,
+    /// Requests showed who asks.
+    pub(super) has_credentials: bool,
 }
 
 /// How one stream ended.
@@ -35,7 +37,7 @@ pub(super) struct Ending {
 
 /// Words and code for an outcome.
 pub(super) fn conclude<J>(outcome: Outcome<J>, circumstances: &Circumstances<'_>) -> Ending {
-    let Outcome { end, commit_failure, lost_events, gap_open, stats, in_memory, .. } = outcome;
+    let Outcome { end, commit_failure, lost_events, gap_open, has_position, stats, in_memory, .. } = outcome;
     let stored = circumstances.stored && !in_memory;
     let mut unstored = None;
     let result = match (end_result(end, circumstances), commit_failure.filter(|_| stored)) {
@@ -50,7 +52,14 @@ pub(super) fn conclude<J>(outcome: Outcome<J>, circumstances: &Circumstances<'_>
     let next_run_recovers = stored && circumstances.follow == Follow::Resume;
     let note = (gap_open && next_run_recovers)
         .then(|| format!("a gap is still open; the next `ssectl resume {}` recovers it", circumstances.typed));
-    let note = unstored.or(note);
+    let live_again = (result.is_ok() && next_run_recovers && !has_position).then(|| {
+        let typed = circumstances.typed;
+        format!(
+            "no id came, so no position is stored: the next `ssectl resume {typed}` starts live again, after whatever \
+             comes in between; `--initial id:ID` gives it a place to start"
+        )
+    });
+    let note = unstored.or(note).or(live_again);
     let unfilled = lost_events || (gap_open && !next_run_recovers);
     let result = match result {
         Ok(Exit::Success) if circumstances.bounded && unfilled => Err(lost_failure(&stats.gaps, circumstances)),
@@ -75,7 +84,7 @@ fn end_result(end: End, circumstances: &Circumstances<'_>) -> Result<Exit, Failu
         End::Dropped => dropped_failure(circumstances),
         End::Expired(how) => expired_failure(&how, circumstances),
         End::NoSnapshot(error) => no_snapshot(error, circumstances),
-        End::Refused(error) => refused_failure(error, circumstances.url),
+        End::Refused(error) => refused_failure(error, circumstances.url, circumstances.has_credentials),
         End::NoConnection { causes, retries, answered } => {
             let failure = no_connection(causes, retries, url);
             // Who answers need not be looked for.
@@ -126,7 +135,7 @@ fn expired_failure(how: &str, circumstances: &Circumstances<'_>) -> Failure {
 }
 
 fn no_snapshot(error: ConnectError, circumstances: &Circumstances<'_>) -> Failure {
-    let causes = refused_failure(error, circumstances.url).causes;
+    let causes = refused_failure(error, circumstances.url, circumstances.has_credentials).causes;
     let failure = Failure::new(Exit::Lost, format!("go on with `{}` from a snapshot", circumstances.stream))
         .cause("the server no longer has the cursor, and `--snapshot-url` gives no state to go on from");
     causes
@@ -136,12 +145,12 @@ fn no_snapshot(error: ConnectError, circumstances: &Circumstances<'_>) -> Failur
 }
 
 /// Why a server's answer is not one that can be read, or why there is none.
-pub(super) fn refused_failure(error: ConnectError, url: &str) -> Failure {
+pub(super) fn refused_failure(error: ConnectError, url: &str, has_credentials: bool) -> Failure {
     let failure = Failure::new(Exit::Refused, format!("read `{url}`"));
     match error {
         ConnectError::Status { code, detail, .. } => {
             let failure = failure.cause(format!("the server answered {code} {detail}"));
-            match status_hint(code) {
+            match status_hint(code, has_credentials) {
                 Some(hint) => failure.hint(hint),
                 None => failure,
             }
@@ -165,8 +174,9 @@ pub(super) fn refused_failure(error: ConnectError, url: &str) -> Failure {
     }
 }
 
-fn status_hint(code: u16) -> Option<&'static str> {
+fn status_hint(code: u16, has_credentials: bool) -> Option<&'static str> {
     match code {
+        401 | 403 if has_credentials => Some("these credentials are not the right ones for it, or have expired"),
         401 | 403 => Some("give credentials with `-u USER:PASSWORD`, `--bearer-env VAR` or `-H 'Authorization: ...'`"),
         404 => Some("check the path of the URL"),
         405 => Some("the server wants another method: `-X METHOD`"),

@@ -179,6 +179,7 @@ async fn finish(
         follow: shared.follow,
         bounded: shared.bounds.is_bounded() || !stream.connection.reconnect,
         stored,
+        has_credentials: stream.http.has_credentials(),
     };
     let Ending { result, note } = conclude(outcome, &circumstances);
     // Fenced off or broken, it is not ours to give back.

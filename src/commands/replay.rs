@@ -75,6 +75,7 @@ async fn replay(settings: &Settings, terminal: &Terminal) -> Result<Exit, Failur
         follow: Follow::Resume,
         bounded: true,
         stored: true,
+        has_credentials: stream.http.has_credentials(),
     };
     conclude(outcome, &circumstances).result
 }

@@ -514,6 +514,10 @@ impl Policy for Consumer {
         self.whole_record()
     }
 
+    fn has_position(&self) -> bool {
+        self.head.latest.is_some() || self.head.lagging.is_some()
+    }
+
     fn gaps(&self) -> Gaps {
         let mut gaps = self.ended;
         if self.gap.is_some() {

@@ -149,6 +149,10 @@ pub trait Policy {
     }
     /// The whole record as one commit that begins anew, for a journal that takes over from another.
     fn whole(&self) -> Commit;
+    /// The next run has somewhere to go on from.
+    fn has_position(&self) -> bool {
+        true
+    }
     /// A gap is open.
     fn gap_open(&self) -> bool {
         self.gaps().count(GapState::Open) > 0

@@ -6,6 +6,7 @@ use super::{Clock, Driver, Shutdown};
 use crate::consumer::delivery::{EventRecord, Notice, NoticeKind};
 use crate::consumer::policy::{HeldEvent, Incoming, Policy, Verdict};
 use crate::consumer::ports::{Console, Format, Journal, Sink, Transport};
+use crate::consumer::stats::Stats;
 use crate::consumer::time::Timestamp;
 use crate::wire::{Event, Frame};
 
@@ -144,8 +145,12 @@ where
     /// Rule 14: under repeated notices or cuts a person wants to know whose fault that is.
     pub(super) fn say_who_is_slow(&mut self) {
         self.stats.elapsed = self.started.elapsed();
+        let Stats { drop_notices, connections, elapsed, .. } = self.stats;
         let (who, help) = (self.stats.who_is_slow(), self.stats.what_helps());
-        self.console.warning(&format!("again and again: {who}; {help}"));
+        let seconds = elapsed.as_secs_f64();
+        self.console.warning(&format!(
+            "again and again: {drop_notices} drop notices on {connections} connections in {seconds:.1} s; {who}; {help}"
+        ));
     }
 
     /// Says a notice of the policy to a person.
@@ -158,7 +163,7 @@ where
         match notice.kind {
             NoticeKind::DropNotice => {
                 self.console.warning(&format!("the server says that it dropped events: `{}`", notice.text));
-                if self.stats.drop_notices > 1 {
+                if self.stats.drop_notices > 1 && self.stats.drop_notices.is_power_of_two() {
                     self.say_who_is_slow();
                 }
             }

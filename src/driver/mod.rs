@@ -86,6 +86,8 @@ pub struct Outcome<J> {
     pub lost_events: bool,
     /// A gap is open.
     pub gap_open: bool,
+    /// The next run has somewhere to go on from.
+    pub has_position: bool,
     /// The journal in force at the end.
     pub journal: J,
     /// It went over to the spare journal, so nothing of the end is stored.
@@ -185,6 +187,7 @@ where
             stats: self.stats,
             lost_events: self.policy.lost_events(),
             gap_open: self.policy.gap_open(),
+            has_position: self.policy.has_position(),
             journal: self.pump.journal,
             in_memory: self.in_memory,
         }

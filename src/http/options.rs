@@ -222,6 +222,17 @@ impl Options {
         }
     }
 
+    /// Something of what the user gave tells the server who asks.
+    #[must_use]
+    pub fn has_credentials(&self) -> bool {
+        let tells = |source: &HeaderSource| match source {
+            HeaderSource::Inline(header) => crate::redact::is_secret_header(&header.name),
+            HeaderSource::File(_) => true,
+        };
+        let in_url = !self.url.username().is_empty() || self.url.password().is_some();
+        in_url || self.user.is_some() || self.bearer.is_some() || self.headers.iter().any(tells)
+    }
+
     /// The query parameter that carries the cursor, if one does.
     #[must_use]
     pub fn cursor_parameter(&self) -> Option<&str> {

@@ -27,9 +27,11 @@ pub fn set(context: &mut Context<'_>, target: &str, cursors: Cursors, force: boo
             .cause(format!("`lagging` is the older position, and `{lagging}` comes after `{latest}`"))
             .hint(format!("`--latest {lagging} --lagging {latest}` has them the other way round")));
     }
-    let note = format!("the next `resume` of `{name}` goes on after `{}`", cursors.latest.as_str().escape_debug());
-    let edit = Edit::Set(NewCursors { latest: cursors.latest, lagging: cursors.lagging, window: None, url: None });
     let mut store = context.opened()?;
+    let is_new = store.show(&name, context.now).is_ok_and(|known| known.is_none());
+    let new = if is_new { "; nothing was stored of it before" } else { "" };
+    let note = format!("the next `resume` of `{name}` goes on after `{}`{new}", cursors.latest.as_str().escape_debug());
+    let edit = Edit::Set(NewCursors { latest: cursors.latest, lagging: cursors.lagging, window: None, url: None });
     let done = store.edit(&name, &edit, force, context.now);
     done.map_err(|error| refused(context, &name, &format!("set the cursors of `{name}`"), &error))?;
     context.note(&note);

@@ -52,7 +52,7 @@ async fn one(plan: &Plan, id: &str, way: SendCursor) -> Result<Attempt, Failure>
     let connected = timeout(ANSWER_MAX, Box::pin(reader.connect(EventId::new(id)))).await;
     let answer = match connected {
         Err(_) => Answer::Refused("no answer came in time".to_owned()),
-        Ok(Err(error)) => Answer::Refused(super::refused(error, "").causes.join(": ")),
+        Ok(Err(error)) => Answer::Refused(super::refused(error, "", false).causes.join(": ")),
         Ok(Ok(mut connection)) => {
             // That the time is up is what is waited for.
             let _ = timeout(READ, connection.read()).await;

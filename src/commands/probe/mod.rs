@@ -50,7 +50,7 @@ async fn probe(settings: &ProbeSettings) -> Result<Exit, Failure> {
         connected = Box::pin(control.connect(None)) => connected,
     };
     let url = RedactedUrl(&plan.http.url).to_string();
-    let mut connection = connected.map_err(|error| refused(error, &url))?;
+    let mut connection = connected.map_err(|error| refused(error, &url, plan.http.has_credentials()))?;
     let facts = facts(&connection, &plan, &url);
     let slow = slow_reader(settings, &plan, &control).await?;
     let signal = tokio::select! {
@@ -81,12 +81,12 @@ async fn probe(settings: &ProbeSettings) -> Result<Exit, Failure> {
 }
 
 /// The probe makes each connection once, so what a client would try again is the end too.
-fn refused(error: ConnectError, url: &str) -> Failure {
+fn refused(error: ConnectError, url: &str, has_credentials: bool) -> Failure {
     match error {
         ConnectError::Status { code, detail, retryable: true, .. } => {
             no_connection(vec![format!("the server answered {code} {detail}")], 0, url)
         }
-        other => refused_failure(other, url),
+        other => refused_failure(other, url, has_credentials),
     }
 }
 

@@ -104,6 +104,7 @@ pub(super) async fn play(settings: &Settings, outlet: &Outlet) -> Result<(), Fai
         follow: Follow::Tail,
         bounded: false,
         stored: false,
+        has_credentials: stream.http.has_credentials(),
     };
     let ending = conclude(outcome, &circumstances);
     terminal.finish();
