@@ -74,9 +74,9 @@ pub struct PolicyArgs {
     /// What happens to a type's events while a client is slow (repeatable); or a TOML file of such rules
     ///
     /// coalesce:/POINTER[,keys=N]: the newest event of each key waits, the key being the value in the data to which the
-    /// pointer leads. buffer[:N][,overflow=disconnect|notice]: N events (1024) wait, in order; at the next the stream ends and the
-    /// client comes back for the rest, or it is dropped and a comment says how many were. drop: none waits. resnapshot[:/POINTER]:
-    /// none waits, and one snapshot of the newest follows. TYPE `*` is every other type [default: *=buffer:1024].
+    /// pointer leads. buffer:N[,overflow=disconnect|notice]: N events (1024 without `:N`) wait, in order; at the next the
+    /// stream ends and the client comes back for the rest, or it is dropped and a comment says how many were. drop: none
+    /// waits. resnapshot[:/POINTER]: none waits, and one snapshot of the newest follows. TYPE `*` is every other type [default: *=buffer:1024].
     ///
     /// A file has `together`, `queue-bytes` and a table `types`, as in: price = "coalesce:/sym"
     #[arg(long, value_name = "TYPE=KIND|FILE", value_parser = serve_parse::policy)]

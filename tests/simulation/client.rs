@@ -243,6 +243,14 @@ impl Client {
         summary.map_or(0, |summary| summary.gaps.iter().filter(|gap| early(gap)).count())
     }
 
+    /// Gaps that were given up as unrecoverable though a re-read could have shown where it was: more was delivered before
+    /// the notice than the one event after which it reads.
+    pub fn given_up_with_evidence(&mut self) -> usize {
+        let placed = |gap: &Gap| gap.state == GapState::Unrecoverable && gap.seq > 1;
+        let summary = self.store.show(&self.stream, self.now).expect("in memory");
+        summary.map_or(0, |summary| summary.gaps.iter().filter(|gap| placed(gap)).count())
+    }
+
     /// Gaps that went to a second attempt: from the id before `latest`, past which a late notice's hole may lie.
     pub fn second_attempts(&mut self) -> usize {
         let summary = self.store.show(&self.stream, self.now).expect("in memory");
