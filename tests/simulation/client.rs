@@ -243,12 +243,12 @@ impl Client {
         summary.map_or(0, |summary| summary.gaps.iter().filter(|gap| early(gap)).count())
     }
 
-    /// Gaps that were given up as unrecoverable though a re-read could have shown where it was: more was delivered before
-    /// the notice than the one event after which it reads.
-    pub fn given_up_with_evidence(&mut self) -> usize {
-        let placed = |gap: &Gap| gap.state == GapState::Unrecoverable && gap.seq > 1;
+    /// Gaps that were given up as unrecoverable though their notice came after another id than `first`: after that one
+    /// alone, a re-read has nothing to show where it is.
+    pub fn given_up_after(&mut self, first: Option<&str>) -> usize {
+        let late = |gap: &Gap| gap.state == GapState::Unrecoverable && gap.place.as_ref().map(EventId::as_str) != first;
         let summary = self.store.show(&self.stream, self.now).expect("in memory");
-        summary.map_or(0, |summary| summary.gaps.iter().filter(|gap| placed(gap)).count())
+        summary.map_or(0, |summary| summary.gaps.iter().filter(|gap| late(gap)).count())
     }
 
     /// Gaps that went to a second attempt: from the id before `latest`, past which a late notice's hole may lie.
