@@ -88,6 +88,7 @@ Register-ArgumentCompleter -Native -CommandName 'ssectl' -ScriptBlock {
             [CompletionResult]::new('--until-id', '--until-id', [CompletionResultType]::ParameterName, 'End with the event of this id, which is still written (one STREAM only)')
             [CompletionResult]::new('--until-data', '--until-data', [CompletionResultType]::ParameterName, 'End with the event whose data is this text, such as `[DONE]`')
             [CompletionResult]::new('--until-idle', '--until-idle', [CompletionResultType]::ParameterName, 'End when no event came for this time while connected, and no recovery waits')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'What gives way while the output is behind: TYPE=coalesce:/POINTER or TYPE=drop (repeatable)')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate')
             [CompletionResult]::new('--http1.1', '--http1.1', [CompletionResultType]::ParameterName, 'Use HTTP/1.1, never HTTP/2')

@@ -1599,7 +1599,7 @@ _ssectl() {
             return 0
             ;;
         ssectl__subcmd__tail)
-            opts="-H -X -d -u -k -x -o -e -q -v -n -h --stream --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --http2-prior-knowledge --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --db --no-store --drop-notice --no-default-drop-notices --drop-event --window --dedupe --drop-cooldown --max-replay --on-drop --on-expired --snapshot-url --output --read-ahead --comments --notices --json-data --event --grep --stats --quiet --verbose --color --count --for --until-id --until-data --until-idle --help"
+            opts="-H -X -d -u -k -x -o -e -q -v -n -h --stream --config --header --request --data --user --bearer-env --bearer-cmd --insecure --cacert --cert --key --proxy --http1.1 --http2-prior-knowledge --compressed --connect-timeout --idle-timeout --retry-initial --retry-max --max-retries --no-reconnect --reconnect --send-cursor --start-param --last-event-id --id-from --no-cursor-event --max-event-bytes --db --no-store --drop-notice --no-default-drop-notices --drop-event --window --dedupe --drop-cooldown --max-replay --on-drop --on-expired --snapshot-url --output --read-ahead --comments --notices --json-data --event --grep --stats --quiet --verbose --color --count --for --until-id --until-data --until-idle --policy --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1806,6 +1806,10 @@ _ssectl() {
                     return 0
                     ;;
                 --until-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -84,6 +84,7 @@ set edit:completion:arg-completer[ssectl] = {|@words|
             cand --until-id 'End with the event of this id, which is still written (one STREAM only)'
             cand --until-data 'End with the event whose data is this text, such as `[DONE]`'
             cand --until-idle 'End when no event came for this time while connected, and no recovery waits'
+            cand --policy 'What gives way while the output is behind: TYPE=coalesce:/POINTER or TYPE=drop (repeatable)'
             cand -k 'Do not verify the server''s certificate'
             cand --insecure 'Do not verify the server''s certificate'
             cand --http1.1 'Use HTTP/1.1, never HTTP/2'

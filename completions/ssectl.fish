@@ -83,6 +83,7 @@ complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l for -d 'End after
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l until-id -d 'End with the event of this id, which is still written (one STREAM only)' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l until-data -d 'End with the event whose data is this text, such as `[DONE]`' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l until-idle -d 'End when no event came for this time while connected, and no recovery waits' -r
+complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l policy -d 'What gives way while the output is behind: TYPE=coalesce:/POINTER or TYPE=drop (repeatable)' -r
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -s k -l insecure -d 'Do not verify the server\'s certificate'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l http1.1 -d 'Use HTTP/1.1, never HTTP/2'
 complete -c ssectl -n "__fish_ssectl_using_subcommand tail" -l http2-prior-knowledge -d 'Use HTTP/2 without asking, also where there is no TLS to ask in'

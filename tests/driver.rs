@@ -164,10 +164,12 @@ impl Body for Chunks {
 struct Lines;
 
 impl Format for Lines {
-    fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) -> bool {
+    fn is_wanted(&self, _: &EventRecord<'_>) -> bool {
+        true
+    }
+    fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) {
         batch.extend_from_slice(event.data.as_bytes());
         batch.push(b'\n');
-        true
     }
     fn snapshot(&mut self, _: &mut Vec<u8>, _: &str, _: Timestamp) {}
     fn comment(&mut self, _: &mut Vec<u8>, _: &str, _: Timestamp) {}
@@ -199,19 +201,25 @@ async fn follow(shared: &Shared, spare: Option<Shared>, interval: Duration) -> O
         format: Lines,
         console: Silent,
     };
+    let settings = settings(Grouping { durable: true, interval, bytes: 1 << 20 });
+    let policy = Consumer::new(Options::new(follow), start, clock.now());
+    Driver::new(policy, edge, settings, clock, Box::new(|| 0.0)).run().await
+}
+
+/// One connection, and no end but the server's.
+fn settings(grouping: Grouping) -> Settings {
     let second = Duration::from_secs(1);
-    let settings = Settings {
+    Settings {
         bounds: Bounds::default(),
         idle: IdleOption::Off,
         backoff: BackoffOptions { initial: second, max: second, max_retries: None },
         reconnect: false,
         limits: Limits::default(),
         read_ahead_bytes: 1 << 20,
-        grouping: Grouping { durable: true, interval, bytes: 1 << 20 },
+        grouping,
         url_position: None,
-    };
-    let policy = Consumer::new(Options::new(follow), start, clock.now());
-    Driver::new(policy, edge, settings, clock, Box::new(|| 0.0)).run().await
+        policies: None,
+    }
 }
 
 fn run(shared: &Shared, spare: Option<Shared>, interval: Duration) -> Outcome<Shared> {
@@ -280,4 +288,167 @@ fn a_journal_that_fails_ends_a_resume_and_gives_a_tail_to_its_spare() {
         .map(|call| if let Call::Commit(_, keys) = call { *keys } else { 0 })
         .sum::<usize>();
     assert_eq!(keys, EVENTS as usize);
+}
+
+mod an_output_that_is_behind {
+    use ssectl::backpressure::Policies;
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    /// An output that takes nothing until it is let, and what was told meanwhile.
+    #[derive(Default)]
+    struct Desk {
+        batches: RefCell<Vec<String>>,
+        may_write: RefCell<bool>,
+        let_go: Notify,
+        told: Notify,
+        written: Notify,
+    }
+
+    #[derive(Clone, Default)]
+    struct Stalled(Rc<Desk>);
+
+    impl Sink for Stalled {
+        async fn write(&self, batch: Vec<u8>) -> Result<Vec<u8>, SinkError> {
+            while !*self.0.may_write.borrow() {
+                self.0.let_go.notified().await;
+            }
+            self.0.batches.borrow_mut().push(String::from_utf8(batch).unwrap());
+            self.0.written.notify_one();
+            Ok(Vec::new())
+        }
+        async fn sync(&self) -> Result<Option<ExportMark>, SinkError> {
+            Ok(None)
+        }
+        async fn closed(&self) {
+            std::future::pending().await
+        }
+    }
+
+    impl Console for Stalled {
+        fn warning(&self, _: &str) {}
+        fn note(&self, text: &str) {
+            assert!(text.contains("the output is behind"), "{text}");
+            self.0.told.notify_one();
+        }
+        fn detail(&self, _: u8, _: &str) {}
+        fn progress(&self, _: &Progress) {}
+    }
+
+    /// What happens before the next events come.
+    enum Step {
+        Events(&'static str),
+        /// The output is found to be behind.
+        Told,
+        /// The output takes what it was given, all of it.
+        Released {
+            batches: usize,
+        },
+    }
+
+    struct Server {
+        steps: VecDeque<Step>,
+        output: Stalled,
+    }
+
+    impl Transport for Server {
+        type Body = Self;
+
+        async fn connect(&mut self, _: &Attempt) -> Result<Connected<Self>, ConnectError> {
+            let body = Self { steps: std::mem::take(&mut self.steps), output: self.output.clone() };
+            Ok(Connected { body, is_get: true, status_line: "HTTP/1.1 200 OK".to_owned() })
+        }
+    }
+
+    impl Body for Server {
+        type Chunk = Vec<u8>;
+
+        async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Broken> {
+            let desk = Rc::clone(&self.output.0);
+            loop {
+                match self.steps.front() {
+                    None => return Ok(None),
+                    Some(Step::Told) => desk.told.notified().await,
+                    Some(&Step::Released { batches }) => {
+                        *desk.may_write.borrow_mut() = true;
+                        desk.let_go.notify_one();
+                        while desk.batches.borrow().len() < batches {
+                            desk.written.notified().await;
+                        }
+                        // The driver is told, too.
+                        tokio::task::yield_now().await;
+                    }
+                    Some(Step::Events(events)) => {
+                        let event = |word: &str| {
+                            let (kind, key) = word.split_at(1);
+                            format!("event: {kind}\ndata: {{\"k\":\"{}\",\"n\":\"{word}\"}}\n\n", &key[..1])
+                        };
+                        let chunk = events.split(' ').map(event).collect::<String>().into_bytes();
+                        self.steps.pop_front();
+                        return Ok(Some(chunk));
+                    }
+                }
+                self.steps.pop_front();
+            }
+        }
+    }
+
+    /// The `n` of each event that was written, a line a batch, and what became of the others.
+    fn follow(policies: &[&str], steps: impl Into<VecDeque<Step>>) -> (Vec<String>, [u64; 4]) {
+        let output = Stalled::default();
+        let clock = Clock::start();
+        let start = Start { record: Record::default(), last_gap_number: 0, key_seed: &[7; 32] };
+        let edge = Edge {
+            transport: Server { steps: steps.into(), output: output.clone() },
+            journal: Shared::new(State::default()),
+            spare: None,
+            sink: output.clone(),
+            format: Lines,
+            console: output.clone(),
+        };
+        let policies = Some(Policies::of_own_reader(policies.iter().copied()).unwrap());
+        let settings = Settings { policies, ..settings(Grouping::default()) };
+        let policy = Consumer::new(Options::new(Follow::Tail), start, clock.now());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let stats = runtime.block_on(Driver::new(policy, edge, settings, clock, Box::new(|| 0.0)).run()).stats;
+        let name =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["n"].as_str().unwrap().to_owned();
+        let batches = output.0.batches.borrow();
+        let batches = batches.iter().map(|batch| batch.lines().map(name).collect::<Vec<_>>().join(" ")).collect();
+        (batches, [stats.delivered, stats.written, stats.coalesced, stats.given_up])
+    }
+
+    const STALL: [Step; 4] = [
+        Step::Events("pa0"),
+        // They wait for an output of which nothing is known yet.
+        Step::Events("pa1 pb1 ta1 xa1"),
+        Step::Told,
+        Step::Events("pa2 xa2 ta2 pb2 pa3 ta3 xa3"),
+    ];
+
+    #[test]
+    fn the_newest_of_each_key_waits_in_the_order_of_publication_and_what_has_no_policy_waits_whole() {
+        let steps: Vec<_> = STALL.into_iter().chain([Step::Released { batches: 1 }]).collect();
+        let (batches, counts) = follow(&["p=coalesce:/k", "x=drop"], steps);
+        assert_eq!(batches, ["pa0", "pa1 pb1 ta1 xa1 ta2 pb2 pa3 ta3"]);
+        assert_eq!(counts, [12, 9, 1, 2], "delivered, written, coalesced, dropped");
+    }
+
+    #[test]
+    fn nothing_gives_way_any_more_once_the_output_has_caught_up() {
+        let after = [Step::Released { batches: 2 }, Step::Events("pa4 pa5 xa5"), Step::Events("pa6 pa7")];
+        let steps: Vec<_> = STALL.into_iter().chain(after).collect();
+        let (batches, counts) = follow(&["p=coalesce:/k", "x=drop"], steps);
+        assert_eq!(batches[2..].join(" "), "pa4 pa5 xa5 pa6 pa7");
+        assert_eq!(counts, [17, 14, 1, 2]);
+    }
+
+    #[test]
+    fn a_rule_for_all_others_is_for_events_alone() {
+        let steps: Vec<_> = STALL.into_iter().chain([Step::Released { batches: 1 }]).collect();
+        let (batches, counts) = follow(&["p=coalesce:/k", "*=drop"], steps);
+        assert_eq!(batches, ["pa0", "pa1 pb1 ta1 xa1 pb2 pa3"]);
+        assert_eq!(counts, [12, 7, 1, 4]);
+    }
 }

@@ -206,6 +206,21 @@ fn unknown_streams() {
 }
 
 #[test]
+fn an_option_of_another_command() {
+    let place = Place::new();
+    for (arguments, tip) in [
+        (&["resume", "http://127.0.0.1:1/e", "--policy", "a=drop"][..], "`--policy` is an option of `tail`, `serve`"),
+        (&["tail", "http://127.0.0.1:1/e", "--to=x"], "`--to` is an option of `resume`"),
+        (&["serve", "-", "--window", "1m"], "`--window` is an option of `tail`, `resume`"),
+    ] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, 2, "{arguments:?}: {}", done.stderr);
+        assert!(done.stderr.contains(tip), "{arguments:?}: {}", done.stderr);
+        assert!(!done.stderr.contains("similar"), "{arguments:?}: {}", done.stderr);
+    }
+}
+
+#[test]
 fn arguments_that_cannot_be_used() {
     let place = Place::new();
     for (arguments, word) in [
@@ -219,6 +234,8 @@ fn arguments_that_cannot_be_used() {
         (&["--idle-timeout", "sometimes"], "--idle-timeout"),
         (&["--send-cursor", "cookie"], "--send-cursor"),
         (&["--id-from", "seq"], "--id-from"),
+        (&["--policy", "price=coalesce:sym"], "--policy"),
+        (&["--policy", "trade=buffer:5"], "a policy of `serve`"),
     ] {
         let done = place.run(&[&["tail", "http://127.0.0.1:1/e"], arguments].concat());
         assert_eq!(done.code, 2, "{arguments:?}: {}", done.stderr);

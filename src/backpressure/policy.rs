@@ -17,6 +17,9 @@ pub const KEYS_DEFAULT: usize = 1024;
 pub const QUEUE_BYTES_DEFAULT: usize = 1 << 20;
 /// The type that stands for all without a rule of their own.
 pub const OTHERS: &str = "*";
+/// The type of what stands between events, such as comments. No event has it (HTML standard, section 9.2.6: an empty type
+/// is dispatched as `message`).
+pub const NO_TYPE: &str = "";
 
 /// What happens to an event for which a `buffer` has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +109,24 @@ impl Kind {
         options.none_left(word)?;
         Ok(kind)
     }
+
+    /// The same for [`Policies::of_own_reader`].
+    fn parse_of_own_reader(text: &str) -> Result<Self, BadPolicy> {
+        let kind = Self::parse(text)?;
+        if let Some((name, _)) = split_options(text).1.first() {
+            return Err(BadPolicy(format!("`{name}` is an option of `serve`; here all keys wait, however many")));
+        }
+        match kind {
+            Self::Coalesce { pointer, .. } => Ok(Self::Coalesce { pointer, keys: usize::MAX }),
+            Self::Drop => Ok(kind),
+            Self::Buffer { .. } => Err(BadPolicy::new(
+                "`buffer` is a policy of `serve`; here what has no policy waits, and nothing of it is lost",
+            )),
+            Self::Resnapshot { .. } => Err(BadPolicy::new(
+                "`resnapshot` is a policy of `serve`; `coalesce:/POINTER` keeps the newest event of each key",
+            )),
+        }
+    }
 }
 
 impl Default for Kind {
@@ -146,6 +167,12 @@ fn split_options(text: &str) -> (&str, Vec<(&str, &str)>) {
     }
     options.reverse();
     (head, options)
+}
+
+fn split_rule(text: &str) -> Result<(&str, &str), BadPolicy> {
+    text.split_once('=')
+        .filter(|(event, _)| !event.is_empty())
+        .ok_or_else(|| BadPolicy::new("a policy is written `TYPE=KIND`, as in `price=coalesce:/sym`"))
 }
 
 fn key_pointer(text: &str) -> Result<Pointer, BadPolicy> {
@@ -251,6 +278,24 @@ impl Policies {
         Ok(builder.build())
     }
 
+    /// The rules of these texts for a reader that whoever applies them waits for: of a type with a rule the newest of each
+    /// key waits (`coalesce:/POINTER`), or nothing (`drop`). All else waits, however much that is; so does [`NO_TYPE`].
+    ///
+    /// # Errors
+    /// What is wrong with one of them, or that it only makes sense in a server.
+    pub fn of_own_reader<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, BadPolicy> {
+        let mut builder = Builder::default();
+        builder.queue_bytes_max(usize::MAX);
+        for text in texts {
+            let (event, kind) = split_rule(text)?;
+            builder.insert(event, Kind::parse_of_own_reader(kind)?)?;
+        }
+        let keep = Kind::Buffer { frames: usize::MAX, overflow: Overflow::Disconnect };
+        builder.kinds.insert(NO_TYPE.to_owned(), keep.clone());
+        builder.kinds.entry(OTHERS.to_owned()).or_insert(keep);
+        Ok(builder.build())
+    }
+
     /// How many rules there are, at least one.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "there is always the rule for the rest")]
@@ -310,10 +355,7 @@ impl Builder {
     /// # Errors
     /// What is wrong with it, or that the type has one.
     pub fn rule(&mut self, text: &str) -> Result<(), BadPolicy> {
-        let (event, kind) = text
-            .split_once('=')
-            .filter(|(event, _)| !event.is_empty())
-            .ok_or_else(|| BadPolicy::new("a policy is written `TYPE=KIND`, as in `price=coalesce:/sym`"))?;
+        let (event, kind) = split_rule(text)?;
         self.add(event, kind)
     }
 
@@ -322,7 +364,10 @@ impl Builder {
     /// # Errors
     /// What is wrong with it, or that the type has one.
     pub fn add(&mut self, event: &str, kind: &str) -> Result<(), BadPolicy> {
-        let kind = Kind::parse(kind)?;
+        self.insert(event, Kind::parse(kind)?)
+    }
+
+    fn insert(&mut self, event: &str, kind: Kind) -> Result<(), BadPolicy> {
         match self.kinds.insert(event.to_owned(), kind) {
             None => Ok(()),
             Some(_) => Err(BadPolicy(format!("the type `{event}` has two policies"))),

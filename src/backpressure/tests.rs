@@ -56,6 +56,34 @@ mod words {
     }
 
     #[test]
+    fn a_reader_of_ones_own_is_waited_for_where_no_rule_says_otherwise() {
+        let policies = Policies::of_own_reader(["price=coalesce:/sym", "tick=drop"]).unwrap();
+        let keeps = Kind::Buffer { frames: usize::MAX, overflow: Overflow::Disconnect };
+        for kind in ["trade", "*", super::super::policy::NO_TYPE] {
+            assert_eq!(*policies.kind(policies.route(kind, "{}").rule), keeps, "{kind}");
+        }
+        assert!(matches!(policies.kind(policies.route("price", "{}").rule), Kind::Coalesce { keys: usize::MAX, .. }));
+        let policies = Policies::of_own_reader(["*=drop"]).unwrap();
+        assert_eq!(*policies.kind(policies.route("trade", "").rule), Kind::Drop);
+        assert_eq!(*policies.kind(policies.route(super::super::policy::NO_TYPE, "").rule), keeps);
+    }
+
+    #[test]
+    fn what_only_a_server_can_do_is_refused_for_a_reader_of_ones_own() {
+        for (text, word) in [
+            ("trade=buffer", "a policy of `serve`; here what has no policy waits"),
+            ("book=resnapshot:/sym", "`coalesce:/POINTER` keeps the newest"),
+            ("price=coalesce:/sym,keys=5", "`keys` is an option of `serve`"),
+            ("price", "TYPE=KIND"),
+            ("price=coalece:/sym", "no policy"),
+        ] {
+            let why = Policies::of_own_reader([text]).unwrap_err().to_string();
+            assert!(why.contains(word), "{text}: {why}");
+        }
+        assert!(Policies::of_own_reader(["a=drop", "a=drop"]).unwrap_err().to_string().contains("two policies"));
+    }
+
+    #[test]
     fn a_key_is_of_its_type() {
         let policies = Policies::parse(["*=coalesce:/k"]).unwrap();
         let a = policies.route("a", r#"{"k":1}"#);

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -98,6 +98,22 @@ pub enum Command {
 /// `ssectl tail`.
 #[derive(Args, Clone, Debug)]
 pub struct TailArgs {
+    /// What `resume` has too.
+    #[command(flatten)]
+    pub follow: FollowArgs,
+    /// What gives way while the output is behind: TYPE=coalesce:/POINTER or TYPE=drop (repeatable)
+    ///
+    /// For an output that only wants the newest. It is behind once something has waited 100ms for it, until it has caught
+    /// up; meanwhile only the newest event of each key is written (the key being the value in the data to which the
+    /// pointer leads; an event without one is never replaced), or none of the type. Cursors move on all the same. TYPE `*`
+    /// is every other type; what has no policy waits, as everything does without one.
+    #[arg(long, value_name = "TYPE=KIND", help_heading = "Output")]
+    pub policy: Vec<String>,
+}
+
+/// How streams are followed.
+#[derive(Args, Clone, Debug)]
+pub struct FollowArgs {
     /// URLs, or names from the config file
     #[arg(value_name = "STREAM", required = true)]
     pub streams: Vec<String>,
@@ -135,7 +151,7 @@ pub struct TailArgs {
 pub struct ResumeArgs {
     /// What `tail` has too.
     #[command(flatten)]
-    pub tail: TailArgs,
+    pub follow: FollowArgs,
     /// Where to start when nothing is stored: live, or after an id [default: live]
     #[arg(long, value_name = "live|id:ID", value_parser = parse::initial, help_heading = "Cursors")]
     pub initial: Option<Initial>,
@@ -257,12 +273,30 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
+/// Says of an option that the command has not which commands have it, rather than what is spelt alike.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return error };
+    let Some(option) = word.strip_prefix("--").filter(|_| error.kind() == ErrorKind::UnknownArgument) else {
+        return error;
+    };
+    let has_it = |command: &&clap::Command| command.get_arguments().any(|known| known.get_long() == Some(option));
+    let grammar = command();
+    let known: Vec<_> =
+        grammar.get_subcommands().filter(has_it).map(|command| format!("`{}`", command.get_name())).collect();
+    if !known.is_empty() {
+        let tip = format!("`{word}` is an option of {}", known.join(", "));
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
 /// Reads a command line, the name of the program first.
 ///
 /// # Errors
 /// What is wrong with it, or the help that was asked for.
 pub fn read(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let matches = command().try_get_matches_from(arguments)?;
+    let matches = command().try_get_matches_from(arguments).map_err(with_tip)?;
     if let Some(serve) = matches.subcommand_matches("serve")
         && !serve.contains_id("relay")
         && ["ConnectionArgs", "DropArgs"].iter().any(|group| serve.contains_id(group))

@@ -95,6 +95,7 @@ pub(super) fn driver_settings(settings: &Settings, stream: &StreamSettings, boun
         read_ahead_bytes: settings.output.read_ahead_bytes,
         grouping,
         url_position: url_position(&stream.http),
+        policies: settings.output.policies.clone(),
     }
 }
 

@@ -219,8 +219,10 @@ pub trait Sink: Clone {
 
 /// Writes records in the chosen format into a batch. Holds the filters of what is written.
 pub trait Format {
-    /// Appends an event; `false` if a filter holds it back (it counts as delivered all the same).
-    fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) -> bool;
+    /// No filter holds this event back. One that is held back counts as delivered all the same.
+    fn is_wanted(&self, event: &EventRecord<'_>) -> bool;
+    /// Appends an event, whatever the filters.
+    fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>);
     /// Appends a snapshot of the current state, whatever the filters.
     fn snapshot(&mut self, batch: &mut Vec<u8>, data: &str, time: Timestamp);
     /// Appends a comment, if comments are asked for.

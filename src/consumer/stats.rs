@@ -11,6 +11,10 @@ pub struct Stats {
     pub delivered: u64,
     /// Events written.
     pub written: u64,
+    /// Events of `delivered` that a newer one of their key replaced while the output was behind (`--policy`).
+    pub coalesced: u64,
+    /// Events of `delivered` that were dropped while the output was behind (`--policy`).
+    pub given_up: u64,
     /// Events of `delivered` that a recovery brought.
     pub replayed: u64,
     /// Events removed as delivered before.

@@ -98,7 +98,7 @@ where
             end = interrupt => return Err(end),
         };
         let data = fetched.map_err(End::NoSnapshot)?;
-        self.format.snapshot(&mut self.batch, &data, Clock::wall());
+        self.waiting.put(|batch| self.format.snapshot(batch, &data, Clock::wall()));
         Ok(())
     }
 

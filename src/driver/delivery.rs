@@ -29,7 +29,7 @@ where
     /// Writes what is to be written and waits until the output has taken it.
     pub(super) async fn drain(&mut self) -> Result<(), End> {
         let sink = self.pump.sink().clone();
-        while self.pump.is_writing() || !self.batch.is_empty() {
+        while self.pump.is_writing() || !self.waiting.is_empty() {
             self.start_write();
             let done = tokio::select! {
                 done = self.pump.done() => done,
@@ -55,16 +55,15 @@ where
     /// Writes what is to be written, unless the output is to go on elsewhere first.
     pub(super) fn start_write(&mut self) {
         if !self.pump.is_writing() && self.pump.turn_is_due() {
-            // What is queued is what is written; what the policy has decided since is in the batch.
+            // What is queued is what is written; what the policy has decided since waits.
             self.take_delivered();
             self.notices_committed = self.stats.drop_notices;
             self.pump.begin_turn();
         }
-        if !self.pump.is_writing() && !self.batch.is_empty() {
+        if !self.pump.is_writing() && !self.waiting.is_empty() {
             self.uncommitted = false;
             let delivers = self.policy.take_commit(self.clock.now());
-            let next = std::mem::take(&mut self.next_batch);
-            self.pump.write(std::mem::replace(&mut self.batch, next), delivers);
+            self.pump.write(self.waiting.take(&mut self.format), delivers);
         }
     }
 
@@ -72,7 +71,7 @@ where
     /// a pipe or a terminal has taken, once it has taken all there is.
     pub(super) fn commit_is_due(&self) -> bool {
         let opened = self.stats.drop_notices > self.notices_committed;
-        let caught_up = !self.pump.is_exclusive() && !self.pump.is_writing() && self.batch.is_empty();
+        let caught_up = !self.pump.is_exclusive() && !self.pump.is_writing() && self.waiting.is_empty();
         ((opened || caught_up) && !self.pump.is_committing()) || self.pump.commit_is_due()
     }
 
@@ -94,7 +93,7 @@ where
     /// Queues what is delivered for a commit, before the policy goes on to what is not. Does nothing while it is
     /// ahead of the output.
     pub(super) fn take_delivered(&mut self) {
-        if self.pump.is_writing() || !self.batch.is_empty() || self.pump.has_failed() {
+        if self.pump.is_writing() || !self.waiting.is_empty() || self.pump.has_failed() {
             return;
         }
         self.uncommitted = false;
@@ -105,9 +104,7 @@ where
 
     pub(super) async fn take_done(&mut self, done: Done) -> Result<(), End> {
         match done {
-            Done::Written(Ok(buffer)) => {
-                self.next_batch = buffer;
-            }
+            Done::Written(Ok(buffer)) => self.waiting.written(buffer, &mut self.format),
             Done::Written(Err(error)) | Done::Committed(Err(PumpError::Sink(error))) => {
                 return Err(match error {
                     SinkError::Closed => End::ReaderGone,
@@ -174,7 +171,7 @@ where
             End::Time => Some(Instant::now() + grace.max(TIME_GRACE)),
             _ => None,
         };
-        while self.pump.is_writing() || !(gone || self.batch.is_empty()) {
+        while self.pump.is_writing() || !(gone || self.waiting.is_empty()) {
             if !gone {
                 self.start_write();
             }

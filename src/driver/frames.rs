@@ -2,6 +2,7 @@
 
 use super::end::End;
 use super::session::{Leaving, LinkState};
+use super::waiting::Fate;
 use super::{Clock, Driver, Shutdown};
 use crate::consumer::delivery::{EventRecord, Notice, NoticeKind};
 use crate::consumer::policy::{HeldEvent, Incoming, Policy, Verdict};
@@ -62,9 +63,12 @@ where
                     time: wall,
                     replayed,
                 };
-                let written = self.format.event(&mut self.batch, &record);
                 let until = self.is_until(&record);
-                self.count_event(written, replayed);
+                let fate = match until {
+                    None => self.waiting.put_event(&mut self.format, &record),
+                    Some(_) => self.waiting.put_last_event(&mut self.format, &record),
+                };
+                self.count_event(fate, replayed);
                 until
             }
             Verdict::Remove => {
@@ -87,7 +91,7 @@ where
         (now, wall): (Timestamp, Timestamp),
     ) -> Option<Leaving> {
         self.stats.comments += 1;
-        self.format.comment(&mut self.batch, text, wall);
+        self.waiting.put(|batch| self.format.comment(batch, text, wall));
         let notices = self.stats.drop_notices;
         let next = self.policy.comment(text, now);
         self.take_outgoing();
@@ -107,16 +111,21 @@ where
             time: Clock::wall(),
             replayed: false,
         };
-        let written = self.format.event(&mut self.batch, &record);
-        self.count_event(written, false);
+        let fate = self.waiting.put_event(&mut self.format, &record);
+        self.count_event(fate, false);
     }
 
-    fn count_event(&mut self, written: bool, replayed: bool) {
+    fn count_event(&mut self, fate: Fate, replayed: bool) {
         self.stats.delivered += 1;
         self.stats.replayed += u64::from(replayed);
-        if written {
-            self.stats.written += 1;
-            self.settings.bounds.count_down();
+        match fate {
+            Fate::Written => {
+                self.stats.written += 1;
+                self.settings.bounds.count_down();
+            }
+            Fate::Coalesced => self.stats.coalesced += 1,
+            Fate::Dropped => self.stats.given_up += 1,
+            Fate::Unwanted => {}
         }
     }
 

@@ -12,6 +12,7 @@ mod end;
 mod frames;
 mod pump;
 mod session;
+mod waiting;
 
 use tokio::time::Instant;
 
@@ -20,6 +21,7 @@ pub use clock::Clock;
 pub use end::End;
 pub use pump::Grouping;
 
+use crate::backpressure::Policies;
 use crate::consumer::backoff::{Backoff, BackoffOptions};
 use crate::consumer::delivery::{Notice, NoticeKind};
 use crate::consumer::idle::IdleOption;
@@ -31,6 +33,7 @@ use crate::consumer::time::Timestamp;
 use crate::wire::Limits;
 use pump::Pump;
 use session::Leaving;
+use waiting::Waiting;
 
 /// Connections that end after events, one after the other, until it is told who is slow (rule 14).
 const CUTS_TO_TELL: u32 = 4;
@@ -54,6 +57,8 @@ pub struct Settings {
     pub grouping: Grouping,
     /// The position that stands in the URL itself (`since=5`), which is sent while there is no cursor.
     pub url_position: Option<String>,
+    /// What gives way while the output is behind, by [`Policies::of_own_reader`].
+    pub policies: Option<Policies>,
 }
 
 /// The edge, as it is plugged in for one stream.
@@ -113,12 +118,11 @@ pub struct Driver<P, T, J, S, F, C> {
     cuts_in_row: u32,
     backoff: Backoff,
     jitter: Box<dyn FnMut() -> f64>,
-    /// Records that wait for the output.
-    batch: Vec<u8>,
-    /// The buffer for those after them.
-    next_batch: Vec<u8>,
+    waiting: Waiting,
     /// Frames were taken since a commit was looked for.
     uncommitted: bool,
+    /// It was told that the output is behind.
+    told_of_output: bool,
     /// Drop notices that were there at the last commit.
     notices_committed: u64,
     stats: Stats,
@@ -158,9 +162,9 @@ where
             time_limit: settings.bounds.time.map(|time| Instant::now() + time),
             backoff: Backoff::new(settings.backoff.clone()),
             jitter,
-            batch: Vec::new(),
-            next_batch: Vec::new(),
+            waiting: Waiting::new(settings.policies.clone()),
             uncommitted: true,
+            told_of_output: false,
             notices_committed: 0,
             stats: Stats::default(),
             progress: Progress { state: "connecting", ..Progress::default() },
@@ -241,7 +245,7 @@ where
                 Outgoing::Notice(notice) => {
                     self.count_notice(&notice);
                     self.say(&notice);
-                    self.format.notice(&mut self.batch, &notice, Clock::wall());
+                    self.put_notice(&notice);
                 }
                 Outgoing::Event(event) => self.deliver_held(&event),
                 Outgoing::Warning(text) => self.console.warning(&text),
@@ -252,8 +256,11 @@ where
     }
 
     fn notice(&mut self, kind: NoticeKind, text: &str) {
-        let notice = Notice::new(kind, text);
-        self.format.notice(&mut self.batch, &notice, Clock::wall());
+        self.put_notice(&Notice::new(kind, text));
+    }
+
+    fn put_notice(&mut self, notice: &Notice) {
+        self.waiting.put(|batch| self.format.notice(batch, notice, Clock::wall()));
     }
 
     fn state(&mut self, state: &'static str) {

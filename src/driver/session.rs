@@ -11,9 +11,6 @@ use crate::consumer::policy::{Next, Policy};
 use crate::consumer::ports::{Body, Broken, Connected, Console, Format, Journal, Sink, Transport};
 use crate::wire::Decoder;
 
-/// A batch is handed to the output when it has so many bytes, even if more has come.
-const BATCH_BYTES: usize = 256 * 1024;
-
 /// Why a connection is over.
 #[derive(Debug)]
 pub(super) enum Leaving {
@@ -44,7 +41,8 @@ pub(super) struct LinkState {
 
 /// Chunks that came and are not decoded yet.
 struct ReadAhead<K> {
-    chunks: VecDeque<K>,
+    /// Each with when it came.
+    chunks: VecDeque<(Instant, K)>,
     bytes: usize,
     bytes_max: usize,
 }
@@ -52,13 +50,13 @@ struct ReadAhead<K> {
 impl<K: AsRef<[u8]>> ReadAhead<K> {
     fn push(&mut self, chunk: K) {
         self.bytes += chunk.as_ref().len();
-        self.chunks.push_back(chunk);
+        self.chunks.push_back((Instant::now(), chunk));
     }
 
-    fn pop(&mut self) -> Option<K> {
-        let chunk = self.chunks.pop_front()?;
+    fn pop(&mut self) -> Option<(Instant, K)> {
+        let (came, chunk) = self.chunks.pop_front()?;
         self.bytes -= chunk.as_ref().len();
-        Some(chunk)
+        Some((came, chunk))
     }
 
     fn is_full(&self) -> bool {
@@ -98,8 +96,13 @@ where
         };
         self.state(if self.policy.reread().is_some() { "recovering" } else { "live" });
         loop {
+            if self.waiting.is_behind() {
+                // What comes now may give way if it has to wait, and not otherwise.
+                self.start_write();
+            }
+            self.look_at_output();
             // While a batch is written the next one is made.
-            if self.batch.len() < BATCH_BYTES
+            if self.waiting.has_room()
                 && let Some(leaving) = self.work(&mut link)
             {
                 return leaving;
@@ -122,7 +125,7 @@ where
         link: &Link<<T::Body as Body>::Chunk>,
     ) -> Woken<<T::Body as Body>::Chunk> {
         let writing = self.pump.is_writing();
-        let behind = writing && !self.batch.is_empty();
+        let behind = writing && !self.waiting.is_empty();
         let pull = link.ended.is_none() && !link.queue.is_full();
         let time = self.next_time(link, writing, pull);
         let start = Instant::now();
@@ -154,7 +157,7 @@ where
         let commit = (commits && !self.pump.is_committing()).then(|| self.pump.commit_at());
         // What came and is not decoded yet may hold an event.
         let idle = self.until_idle(&link.state).filter(|_| link.queue.chunks.is_empty());
-        [watchdog, policy, commit, idle].into_iter().flatten().min()
+        [watchdog, policy, commit, idle, self.waiting.behind_at()].into_iter().flatten().min()
     }
 
     /// When `--until-idle` ends the run.
@@ -216,10 +219,12 @@ where
         if self.settings.bounds.count_is_used_up() {
             return Some(Leaving::End(End::Count));
         }
-        while self.batch.len() < BATCH_BYTES {
-            let Some(chunk) = link.queue.pop() else { break };
+        while self.waiting.has_room() {
+            let Some((came, chunk)) = link.queue.pop() else { break };
             let times = (self.clock.now(), Clock::wall());
             link.state.chunk_at = Instant::now();
+            self.waiting.came_at(came);
+            self.look_at_output();
             let mut frames = link.decoder.feed(chunk.as_ref());
             while let Some(frame) = frames.next() {
                 if let Some(leaving) = self.take_frame(&frame, &mut link.state, times) {
@@ -238,6 +243,19 @@ where
             return Some(leaving);
         }
         link.ended.take().map(|result| self.ended(link, result))
+    }
+
+    /// An output that is found to be behind is told of once.
+    fn look_at_output(&mut self) {
+        if !self.waiting.look() {
+            return;
+        }
+        let text =
+            "the output is behind: until it has caught up, events give way as `--policy` says (`--stats` counts them)";
+        match std::mem::replace(&mut self.told_of_output, true) {
+            false => self.console.note(text),
+            true => self.console.detail(1, text),
+        }
     }
 
     fn ended(&mut self, link: &mut Link<<T::Body as Body>::Chunk>, result: Result<(), Broken>) -> Leaving {

@@ -24,7 +24,12 @@ pub fn summary(stats: &Stats, stream: &StreamName) -> Vec<String> {
 
 fn events_in_words(stats: &Stats) -> String {
     let mut words = format!("{} delivered, {} written", human::number(stats.delivered), human::number(stats.written));
-    for (count, word) in [(stats.replayed, "replayed"), (stats.removed, "removed as delivered before")] {
+    for (count, word) in [
+        (stats.coalesced, "coalesced"),
+        (stats.given_up, "dropped by `--policy`"),
+        (stats.replayed, "replayed"),
+        (stats.removed, "removed as delivered before"),
+    ] {
         if count > 0 {
             words.push_str(&format!(", {} {word}", human::number(count)));
         }
@@ -87,6 +92,8 @@ mod tests {
         let mut stats = Stats {
             delivered: 1_234_567,
             written: 1_200_000,
+            coalesced: 30_000,
+            given_up: 4_567,
             replayed: 9_990,
             removed: 4_021,
             comments: 77,

@@ -23,6 +23,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use self::values::{ListFormat, OnDrop, OutputFormat};
+use crate::backpressure::Policies;
 use crate::consumer::backoff::BackoffOptions;
 use crate::consumer::id::{EventId, StreamName};
 use crate::consumer::idle::IdleOption;
@@ -134,6 +135,8 @@ pub struct OutputSettings {
     pub grep: Vec<Regex>,
     /// A summary is printed on stderr at the end.
     pub stats: bool,
+    /// What gives way while the output is behind; nothing, if `None`.
+    pub policies: Option<Policies>,
     /// stdout is a terminal: every format shows control characters escaped.
     pub to_terminal: bool,
 }

@@ -10,9 +10,10 @@ use super::{
     BoundSettings, Color, Environment, ExportSettings, ListFormat, OnDrop, OutputSettings, Settings, StoreSettings,
     StreamSettings, Verbosity, defaults, stream,
 };
+use crate::backpressure::{BadPolicy, Policies};
 use crate::cli::checkpoint::CheckpointArgs;
 use crate::cli::run::{BoundArgs, OutputArgs};
-use crate::cli::{DemoArgs, ProbeArgs, ReplayArgs, ResumeArgs, TailArgs};
+use crate::cli::{DemoArgs, FollowArgs, ProbeArgs, ReplayArgs, ResumeArgs, TailArgs};
 use crate::consumer::id::StreamName;
 use crate::consumer::options::Follow;
 use crate::error::Failure;
@@ -38,8 +39,8 @@ struct Request {
     bounds: BoundArgs,
 }
 
-impl From<TailArgs> for Request {
-    fn from(args: TailArgs) -> Self {
+impl From<FollowArgs> for Request {
+    fn from(args: FollowArgs) -> Self {
         Self {
             follow: Follow::Tail,
             targets: args.streams,
@@ -63,7 +64,7 @@ impl From<TailArgs> for Request {
 
 impl From<ResumeArgs> for Request {
     fn from(args: ResumeArgs) -> Self {
-        let mut request = Self::from(args.tail);
+        let mut request = Self::from(args.follow);
         request.follow = Follow::Resume;
         request.flags.initial = args.initial;
         request.export = args.to.map(|file| ExportSettings {
@@ -99,7 +100,10 @@ impl Settings {
     /// # Errors
     /// A [`Failure`] of usage (exit 2) if the arguments or the config file cannot be used.
     pub fn of_tail(args: TailArgs, env: &Environment) -> Result<Self, Failure> {
-        Request::from(args).resolve(env)
+        let policies = policies(&args.policy)?;
+        let mut settings = Request::from(args.follow).resolve(env)?;
+        settings.output.policies = policies;
+        Ok(settings)
     }
 
     /// The settings of `resume`.
@@ -272,7 +276,16 @@ fn output(args: OutputArgs, export: Option<ExportSettings>, env: &Environment) -
         grep: args.grep,
         stats: args.stats,
         to_terminal,
+        policies: None,
     })
+}
+
+fn policies(texts: &[String]) -> Result<Option<Policies>, Failure> {
+    if texts.is_empty() {
+        return Ok(None);
+    }
+    let refused = |why: BadPolicy| Failure::usage("use what `--policy` says").cause(why.to_string());
+    Policies::of_own_reader(texts.iter().map(String::as_str)).map(Some).map_err(refused)
 }
 
 fn check_export(output: &OutputSettings, streams: usize) -> Result<(), Failure> {

@@ -170,6 +170,7 @@ fn driver_settings() -> driver::Settings {
         read_ahead_bytes: defaults::READ_AHEAD_BYTES,
         grouping: Grouping::default(),
         url_position: None,
+        policies: None,
     }
 }
 

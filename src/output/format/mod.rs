@@ -161,13 +161,6 @@ impl Formatter {
         Self { options, json, time: TimeText::new(), raw_id: String::new() }
     }
 
-    /// Whether the filters let an event through: a type of `-e`, and data that some `--grep` matches.
-    fn is_wanted(&self, event: &EventRecord<'_>) -> bool {
-        let FormatOptions { types, grep, .. } = &self.options;
-        (types.is_empty() || types.iter().any(|wanted| wanted == event.event))
-            && (grep.is_empty() || grep.iter().any(|regex| regex.is_match(event.data)))
-    }
-
     /// How text of the server's goes into formats that are neither JSON nor `pretty`.
     fn plain(&self) -> Plain {
         Plain { escape: self.options.terminal }
@@ -177,8 +170,17 @@ impl Formatter {
         let FormatOptions { stream, several, color, .. } = &self.options;
         pretty::Pretty { time: self.time.of(time), stream: several.then_some(stream.as_str()), color: *color }
     }
+}
 
-    fn push_event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) {
+impl Format for Formatter {
+    /// A type of `-e`, and data that some `--grep` matches.
+    fn is_wanted(&self, event: &EventRecord<'_>) -> bool {
+        let FormatOptions { types, grep, .. } = &self.options;
+        (types.is_empty() || types.iter().any(|wanted| wanted == event.event))
+            && (grep.is_empty() || grep.iter().any(|regex| regex.is_match(event.data)))
+    }
+
+    fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) {
         let plain = self.plain();
         match &self.options.kind {
             FormatKind::Pretty => self.pretty(event.time).event(batch, event),
@@ -194,16 +196,6 @@ impl Formatter {
             }
         }
     }
-}
-
-impl Format for Formatter {
-    fn event(&mut self, batch: &mut Vec<u8>, event: &EventRecord<'_>) -> bool {
-        let wanted = self.is_wanted(event);
-        if wanted {
-            self.push_event(batch, event);
-        }
-        wanted
-    }
 
     fn snapshot(&mut self, batch: &mut Vec<u8>, data: &str, time: Timestamp) {
         if let FormatKind::Json = self.options.kind {
@@ -212,7 +204,7 @@ impl Format for Formatter {
         // The id in force stays: a snapshot is at none.
         let id = Some(self.raw_id.clone()).filter(|id| !id.is_empty());
         let id = id.as_deref();
-        self.push_event(batch, &EventRecord { id, own_id: None, event: "snapshot", data, time, replayed: false });
+        self.event(batch, &EventRecord { id, own_id: None, event: "snapshot", data, time, replayed: false });
     }
 
     fn comment(&mut self, batch: &mut Vec<u8>, text: &str, time: Timestamp) {

@@ -13,10 +13,10 @@ use super::values::IdleTimeout;
 use super::{Environment, Settings};
 use crate::backpressure::Policies;
 use crate::backpressure::policy::Builder;
-use crate::cli::TailArgs;
 use crate::cli::run::{BoundArgs, DbArgs, NoStoreArgs, OutputArgs};
 use crate::cli::serve::{Expired, PolicyArgs, ServeArgs, ServerArgs};
 use crate::cli::stream::CursorArgs;
+use crate::cli::{FollowArgs, TailArgs};
 use crate::error::Failure;
 use crate::server::ServerOptions;
 
@@ -142,7 +142,7 @@ fn source(args: ServeArgs, env: &Environment) -> Result<Source, Failure> {
         (Some(path), _, _) => Ok(Source::File(path)),
         (_, Some(made_up), _) => Ok(Source::Synthetic(made_up.0)),
         (_, _, Some(stream)) => {
-            let tail = TailArgs {
+            let follow = FollowArgs {
                 streams: vec![stream],
                 stream: None,
                 config: args.config,
@@ -154,6 +154,7 @@ fn source(args: ServeArgs, env: &Environment) -> Result<Source, Failure> {
                 output: OutputArgs { quiet: args.server.quiet, ..OutputArgs::default() },
                 bounds: BoundArgs::default(),
             };
+            let tail = TailArgs { follow, policy: Vec::new() };
             Ok(Source::Relay(Box::new(Settings::of_tail(tail, env)?)))
         }
         (None, None, None) => Err(Failure::usage("serve nothing").cause("no source is named").hint(
